@@ -1,0 +1,159 @@
+"""What an importer module promises, and the values it yields.
+
+An importer is a module of this package with a constant ``FORMAT: Format``. Its ``recognise``
+says *why* a file is of its format, or None; its ``read`` streams events in source order with
+flat memory. Text is verbatim; only transport escapes are decoded. A damaged record costs only
+itself: it becomes a `Rejected`, and reading goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from typing import BinaryIO, Protocol
+
+from memcli.records.evidence import Branch, Granularity, Role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """A time as a source states it.
+
+    Attributes:
+        at: Aware datetime; a zoneless text has been read in the zone of `ReadOptions`.
+        granularity: The finest unit stated.
+        zone_assumed: True where the source states no zone.
+    """
+
+    at: datetime
+    granularity: Granularity
+    zone_assumed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A turn as the source tells it, before it has an id.
+
+    Attributes:
+        conversation: The source's conversation id; None when the source has none, and then
+            ``group`` keeps apart the conversations of one file.
+        group: Ordinal of the conversation within the input; used only while reading.
+        session: The source's session id; None when it has none: sessions are then derived.
+        native_id: The source's message id, or None.
+        part: Which turn of that message this is; see ``ids.native_turn_id``.
+        line: 1-based line of line-based formats.
+    """
+
+    role: Role
+    text: str
+    conversation: str | None = None
+    group: int = 0
+    session: str | None = None
+    native_id: str | None = None
+    part: str = "text"
+    speaker: str | None = None
+    time: Moment | None = None
+    branch: Branch = "active"
+    caption: str | None = None
+    title: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """A record that could not become a turn, kept for the report and ``--rejects``.
+
+    Attributes:
+        where: ``file:line`` or ``file#item``, as precise as the format allows.
+        reason: What is wrong, for a person.
+        raw: The record as found, at most `RAW_CHARS` characters.
+    """
+
+    where: str
+    reason: str
+    raw: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeated:
+    """A record the source itself holds more than once; the first one was yielded."""
+
+    where: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ignored:
+    """A record that is no talk by its nature (a snapshot, a counter), counted by kind."""
+
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Warned:
+    """A record that was stored although something about it is odd (a bad time, say)."""
+
+    where: str
+    reason: str
+
+
+Event = Draft | Rejected | Repeated | Ignored | Warned
+
+RAW_CHARS = 2_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadOptions:
+    """What the user decides about reading.
+
+    Attributes:
+        tz: Zone of times that state none.
+    """
+
+    tz: tzinfo
+
+
+class Input(Protocol):
+    """One file to read: on disk, inside a zip, or standard input (spooled)."""
+
+    @property
+    def name(self) -> str:
+        """Name for reports and `Source.file`: base name, or ``archive.zip!member``."""
+
+    @property
+    def head(self) -> bytes:
+        """The first `HEAD_BYTES` bytes."""
+
+    @property
+    def is_whole(self) -> bool:
+        """True when ``head`` is the whole file."""
+
+    def open(self) -> BinaryIO:
+        """Return a fresh binary stream from the start; the caller closes it."""
+
+
+HEAD_BYTES = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """One transcript format.
+
+    Attributes:
+        name: The value of ``--format``, e.g. ``chatgpt``.
+        label: What people call it, e.g. ``ChatGPT export``.
+        recognise: Returns the evidence that an input is of this format (``items have
+            'mapping'``), or None. Looks at content, never at the file name alone.
+        read: Streams the events of an input in source order.
+        rank: Order of recognition; lower is asked first. Key-based formats 10, text by
+            headers 50, plain dialogue 90.
+        companions: Base names that accompany this format in a folder or zip and hold no
+            talk (``user.json``); skipped without a word.
+    """
+
+    name: str
+    label: str
+    recognise: Callable[[Input], str | None]
+    read: Callable[[Input, ReadOptions], Iterator[Event]]
+    rank: int = 10
+    companions: frozenset[str] = field(default_factory=frozenset)

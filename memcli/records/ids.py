@@ -1,0 +1,57 @@
+"""Ids that never depend on a position.
+
+A turn's id is made of what the turn *is*: its conversation and the source's own message id,
+or, where the source has none, its time, speaker, text and how many identical turns came
+before it. So a second import adds nothing, a grown export adds only what grew, and "ok" said
+twice is two turns. Departure from the papers, which number turns by position.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+
+ID_CHARS = 16
+"""Base32 characters of an id after its one-letter prefix: 80 bits."""
+
+
+def _digest(*parts: str | None) -> str:
+    """Return a lower-case base32 hash of the parts; None and "" differ."""
+    hasher = hashlib.blake2b(digest_size=10)
+    for part in parts:
+        data = b"\x00" if part is None else part.encode("utf-8", "surrogatepass")
+        hasher.update(b"%d:%d:" % (part is None, len(data)))
+        hasher.update(data)
+    return base64.b32encode(hasher.digest()).decode("ascii").lower()
+
+
+def native_turn_id(conversation: str, native_id: str, part: str) -> str:
+    """Return the id of a turn whose message has an id of its own.
+
+    Args:
+        conversation: Conversation id.
+        native_id: The source's message id.
+        part: Which turn of that message, e.g. ``text`` or ``tool/0``: one message may hold
+            words, thoughts and tool calls, each a turn.
+    """
+    return "t" + _digest("native", conversation, native_id, part)
+
+
+def content_turn_id(
+    conversation: str, time: str | None, speaker: str | None, text: str, occurrence: int
+) -> str:
+    """Return the id of a turn without an id of its own.
+
+    Args:
+        conversation: Conversation id.
+        time: RFC 3339 or None.
+        speaker: Name or None.
+        text: Verbatim text.
+        occurrence: How many identical turns of the conversation came before (0 for the first).
+    """
+    return "t" + _digest("content", conversation, time, speaker, text, str(occurrence))
+
+
+def fingerprint(role: str, speaker: str | None, text: str, time: str | None) -> str:
+    """Return a short hash by which the same turn is recognised in another export."""
+    return _digest("fingerprint", role, speaker, text, time)
