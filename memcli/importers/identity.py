@@ -1,0 +1,276 @@
+"""Which conversation is this, which of its turns are new, and where do they belong?
+
+A second import must add nothing, a grown export only what grew, one that starts later must
+double nothing, and "ok" said twice must stay two turns. So drafts are matched against the
+turns that are already known: by the source's own message ids, else by lining up the two
+sequences. Ids come from what a turn is (``records/ids.py``), order from the merged sequence,
+sessions from the source or from silence. Pure: what is known is handed in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from difflib import Match, SequenceMatcher
+from pathlib import PurePath
+from typing import Protocol
+
+from memcli.importers.contract import Draft
+from memcli.importers.sequence import Slot, merge, number, sessions
+from memcli.records.evidence import Source, Turn
+from memcli.records.ids import content_turn_id, fingerprint, native_turn_id
+from memcli.records.times import rfc3339
+
+SURE_TURNS = 3
+"""Lined-up turns that make two transcripts the same chat when neither begins the other."""
+
+SURE_SHARE = 0.8
+"""Share of the overlapping stretch that must line up, edits and deletions aside."""
+
+
+class Known(Protocol):
+    """What is already stored or about to be."""
+
+    def turns(self, conversation: str) -> list[Turn]:
+        """Return the conversation's turns in order, [] when there is no such conversation."""
+
+    def conversations_with(self, prints: Sequence[str]) -> list[str]:
+        """Return conversations that hold turns with these fingerprints, the fullest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """A batch of drafts of one conversation, settled against what is known.
+
+    Attributes:
+        conversation: The conversation they belong to.
+        added: New turns, in order.
+        updated: New records of known turns whose content or place changed.
+        already: How many drafts are stored already, unchanged.
+        repeated: How many drafts the batch itself held more than once.
+        grown: Whether a known conversation gained turns.
+    """
+
+    conversation: str
+    added: tuple[Turn, ...]
+    updated: tuple[Turn, ...]
+    already: int
+    repeated: int
+    grown: bool
+
+
+def settle(
+    drafts: Sequence[Draft],
+    known: Known,
+    *,
+    format_name: str,
+    file: str,
+    conversation: str | None = None,
+    taken: frozenset[str] = frozenset(),
+) -> Settled:
+    """Return what a batch of drafts of one conversation adds to what is known.
+
+    Args:
+        drafts: In source order, all with the same ``conversation`` and ``group``.
+        known: Turns already stored.
+        format_name: For `Source.format`.
+        file: For `Source.file`.
+        conversation: The user's own choice of conversation.
+        taken: Conversations that earlier groups of the same input turned out to be.
+    """
+    name = conversation or drafts[0].conversation
+    if name is None:
+        name = _recognise(drafts, known, taken) or _new_name(drafts, file, known, taken)
+    before = known.turns(name)
+    match, unique = _match(drafts, before, name)
+    merged = merge(match, unique, before)
+    turns = _build(drafts, merged, before, name, format_name, file)
+    return _compare(turns, before, name, len(drafts) - len(unique))
+
+
+# --- which conversation -------------------------------------------------------------------
+
+
+def _recognise(drafts: Sequence[Draft], known: Known, taken: frozenset[str]) -> str | None:
+    """Return the known conversation that these drafts are an export of, or None."""
+    prints = [_print_of_draft(draft) for draft in drafts]
+    for name in known.conversations_with(prints):
+        others = [_print_of_turn(turn) for turn in known.turns(name)]
+        if name not in taken and is_same_chat(others, prints):
+            return name
+    return None
+
+
+def is_same_chat(known: Sequence[str], given: Sequence[str]) -> bool:
+    """Return whether two sequences of fingerprints are exports of the same chat.
+
+    They are when they are equal; when one begins with all of the other (two turns or more);
+    or when at least `SURE_TURNS` turns line up and, within the stretch where they overlap,
+    `SURE_SHARE` of the turns do. A shared greeting or system prompt is not enough.
+    """
+    if list(known) == list(given):
+        return True
+    shorter = min(len(known), len(given))
+    if shorter >= 2 and list(known[:shorter]) == list(given[:shorter]):
+        return True
+    blocks = [b for b in _blocks(known, given) if b.size]
+    lined_up = sum(b.size for b in blocks)
+    if lined_up < SURE_TURNS:
+        return False
+    first, last = blocks[0], blocks[-1]
+    head = min(first.a, first.b)
+    tail = min(len(known) - last.a - last.size, len(given) - last.b - last.size)
+    inner = max(last.a + last.size - first.a, last.b + last.size - first.b)
+    return lined_up >= SURE_SHARE * (head + inner + tail)
+
+
+def _new_name(drafts: Sequence[Draft], file: str, known: Known, taken: frozenset[str]) -> str:
+    """Return an unused name: the file's stem and a hash of how the talk begins."""
+    stem = re.sub(r"[^\w-]+", "-", PurePath(file.rpartition("!")[2]).stem).strip("-")[:40]
+    begin = fingerprint("", None, "\n".join(_print_of_draft(d) for d in drafts[:3]), None)[:6]
+    name = f"{stem or 'chat'}-{begin}"
+    number = 2
+    while name in taken or known.turns(name):
+        name = f"{stem or 'chat'}-{begin}-{number}"
+        number += 1
+    return name
+
+
+# --- which turns --------------------------------------------------------------------------
+
+
+def _match(
+    drafts: Sequence[Draft], before: Sequence[Turn], name: str
+) -> tuple[dict[int, int], list[int]]:
+    """Return (draft index → known index, indexes of the drafts that are not repeats)."""
+    position = {turn.id: i for i, turn in enumerate(before)}
+    match: dict[int, int] = {}
+    unique: list[int] = []
+    seen: set[str] = set()
+    for i, draft in enumerate(drafts):
+        if draft.native_id is None:
+            unique.append(i)
+            continue
+        turn_id = native_turn_id(name, draft.native_id, draft.part)
+        if turn_id in seen:
+            continue
+        seen.add(turn_id)
+        unique.append(i)
+        if turn_id in position:
+            match[i] = position[turn_id]
+    match.update(_line_up(drafts, before))
+    return match, unique
+
+
+def _line_up(drafts: Sequence[Draft], before: Sequence[Turn]) -> dict[int, int]:
+    """Match the drafts without ids of their own to the known turns without, by sequence."""
+    mine = [i for i, draft in enumerate(drafts) if draft.native_id is None]
+    theirs = [i for i, turn in enumerate(before) if turn.source.native_id is None]
+    if not mine or not theirs:
+        return {}
+    known = [_print_of_turn(before[i]) for i in theirs]
+    given = [_print_of_draft(drafts[i]) for i in mine]
+    return {
+        mine[block.b + k]: theirs[block.a + k]
+        for block in _blocks(known, given)
+        for k in range(block.size)
+    }
+
+
+def _blocks(known: Sequence[str], given: Sequence[str]) -> Sequence[Match]:
+    """Return the stretches that line up, in order; a common beginning costs linear time."""
+    same = 0
+    while same < min(len(known), len(given)) and known[same] == given[same]:
+        same += 1
+    matcher = SequenceMatcher(None, known[same:], given[same:], autojunk=False)
+    rest = [Match(b.a + same, b.b + same, b.size) for b in matcher.get_matching_blocks()]
+    return [Match(0, 0, same), *rest] if same else rest
+
+
+def _print_of_draft(draft: Draft) -> str:
+    return fingerprint(draft.role, draft.speaker, draft.text, _time_of(draft))
+
+
+def _print_of_turn(turn: Turn) -> str:
+    return fingerprint(turn.role, turn.speaker, turn.text, turn.time)
+
+
+def _build(
+    drafts: Sequence[Draft],
+    slots: Sequence[Slot],
+    before: Sequence[Turn],
+    name: str,
+    format_name: str,
+    file: str,
+) -> list[Turn]:
+    """Return the merged conversation's turns that a draft speaks of or whose place moved."""
+    places = number([None if s.known is None else before[s.known].seq for s in slots])
+    sittings = sessions(slots, drafts, before)
+    ids = {turn.id for turn in before}
+    built: list[Turn] = []
+    for slot, place, session in zip(slots, places, sittings, strict=True):
+        old = None if slot.known is None else before[slot.known]
+        if slot.draft is not None:
+            draft = drafts[slot.draft]
+            turn_id = old.id if old else _new_id(draft, name, ids)
+            ids.add(turn_id)
+            turn = _turn(draft, turn_id, name, session, place, format_name, file)
+            built.append(turn if old is None else _keep_known(turn, old))
+        elif old is not None and old.seq != place:
+            built.append(replace(old, seq=place))
+    return built
+
+
+def _new_id(draft: Draft, name: str, ids: set[str]) -> str:
+    if draft.native_id is not None:
+        return native_turn_id(name, draft.native_id, draft.part)
+    occurrence = 0
+    time = _time_of(draft)
+    while (made := content_turn_id(name, time, draft.speaker, draft.text, occurrence)) in ids:
+        occurrence += 1
+    return made
+
+
+def _turn(
+    draft: Draft, turn_id: str, name: str, session: str, seq: int, format_name: str, file: str
+) -> Turn:
+    return Turn(
+        id=turn_id,
+        conversation=name,
+        session=session,
+        seq=seq,
+        speaker=draft.speaker,
+        role=draft.role,
+        text=draft.text,
+        time=_time_of(draft),
+        time_granularity=draft.time.granularity if draft.time else None,
+        source=Source(format=format_name, file=file, native_id=draft.native_id, line=draft.line),
+        branch=draft.branch,
+        caption=draft.caption,
+        title=draft.title,
+    )
+
+
+def _keep_known(turn: Turn, old: Turn) -> Turn:
+    """Return the known turn with the export's content; where it was found first stays."""
+    return replace(turn, source=old.source, title=old.title, tokens=old.tokens, extra=old.extra)
+
+
+def _compare(turns: Iterable[Turn], before: Sequence[Turn], name: str, repeated: int) -> Settled:
+    old = {turn.id: turn for turn in before}
+    added = tuple(t for t in turns if t.id not in old)
+    again = [t for t in turns if t.id in old]
+    updated = tuple(t for t in again if t != old[t.id])
+    return Settled(
+        conversation=name,
+        added=added,
+        updated=updated,
+        already=len(again) - len(updated),
+        repeated=repeated,
+        grown=bool(before and added),
+    )
+
+
+def _time_of(draft: Draft) -> str | None:
+    return rfc3339(draft.time.at) if draft.time else None
