@@ -6,6 +6,7 @@ cache, because talk repeats itself. A compound is kept whole *and* split: ``ask-
 ``read_file`` are both ``readfil``, ``read``, ``file``. Words are NFKC-normalised, casefolded,
 stripped of Latin diacritics and stemmed (Snowball English). Scripts without spaces give
 single characters and pairs. Stop words are kept: a question of nothing else must find them.
+A question mark is a token too, `ASKS`: ranking looks for answers after it.
 
 No token holds white space, so an index may be fed ``" ".join(tokens(text))``.
 """
@@ -21,6 +22,9 @@ from typing import NamedTuple
 
 MAX_TOKEN_CHARS = 200
 """Longer tokens keep their head and a hash: an index would drop them without a word."""
+
+ASKS = "?"
+"""The token of a question mark."""
 
 _HEAD_CHARS = 100
 _CLUSTER_CHARS = 64
@@ -39,7 +43,7 @@ so some such than that that's the their theirs them themselves then there there'
 they'd they'll they're they've this those through to too under until up upon us very was wasn't
 we we'd we'll we're we've were weren't what what's when when's where where's which while who
 who's whom whose why why's will with won't would wouldn't yeah yes you you'd you'll you're
-you've your yours yourself yourselves
+you've your yours yourself yourselves ?
 """
 
 # Combining marks and signs are no "word characters" to `re`; without them Hindi, Hebrew or
@@ -56,6 +60,7 @@ _WORD = rf"[^\W_][\w{_MARKS}]*"
 _COMPOUND = re.compile(
     rf"{_WORD}(?:(?:[.'’/\\:@&-]|::|://|\\\\|(?<=\d),(?=\d\d\d)){_WORD})*(?:\+\+|\#)?"
     "|[\u2600-\u27bf\U0001f1e6-\U0001faff]"
+    r"|[?؟][?؟!]*(?!\w)"
 )
 _UNSPACED = (
     "\u0e00-\u0eff\u1780-\u17ff"  # Thai, Lao, Khmer
@@ -121,7 +126,10 @@ _cached_words = lru_cache(maxsize=_CACHE_ENTRIES)(_words)
 def _pieces(chunk: str) -> Iterator[Token]:
     """Yield the tokens of a normalised chunk without white space; spans are relative to it."""
     for match in _COMPOUND.finditer(chunk):
-        yield from _split(match.group(), match.start(), 0)
+        if match.group()[0] in "?؟":
+            yield Token(ASKS, *match.span())
+        else:
+            yield from _split(match.group(), match.start(), 0)
 
 
 def _split(text: str, at: int, level: int) -> Iterator[Token]:
