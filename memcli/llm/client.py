@@ -1,0 +1,313 @@
+"""The LLM door: messages in, a reply or one of four errors out.
+
+`connect` chooses the way: an OpenAI-compatible ``api_base`` is spoken to directly, all else
+(and Azure) goes through litellm. Retries, the mapping to errors, thinking room and JSON are
+the same on both ways.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from memcli.errors import UsageError
+from memcli.llm.address import parse_address
+from memcli.llm.families import Profile, profile_of
+from memcli.llm.faults import error_of_empty, error_of_failure, error_of_misfit
+from memcli.llm.http_path import HttpPath
+from memcli.llm.json_reply import find_object, without_thoughts
+from memcli.llm.keys import Secret
+from memcli.llm.litellm_path import LitellmPath
+from memcli.llm.retry import wait_s
+from memcli.llm.transport import Failure, Message, RawReply, Request, Schema, Transport
+from memcli.records.answers import Usage
+
+_AZURE = ("azure/", "azure_ai/")
+# Prefixes by which litellm users name a server of their own; the server does not know them.
+_OWN_SERVER = (
+    "openai/",
+    "custom_openai/",
+    "openai_like/",
+    "ollama/",
+    "ollama_chat/",
+    "hosted_vllm/",
+    "lm_studio/",
+    "llamafile/",
+)
+# What the door itself decides; the rest of a request is the user's to set.
+_OURS = frozenset(
+    {
+        "api_base",
+        "api_key",
+        "drop_params",
+        "max_retries",
+        "messages",
+        "model",
+        "n",
+        "num_retries",
+        "response_format",
+        "stream",
+        "timeout",
+    }
+)
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSettings:
+    """Which model, where, and how patiently.
+
+    Attributes:
+        model: ``provider/name`` as litellm writes it. With an ``api_base`` the server's own
+            name; one leading ``openai/``, ``ollama/`` or the like is taken off.
+        api_base: Base URL of an OpenAI-compatible server, or None.
+        api_key: None where the server needs none or litellm finds the provider's own.
+        timeout_s: Seconds for one try, from connecting to the last byte.
+        max_retries: Further tries after a transient failure.
+        headroom_tokens: Room for thinking beside the answer; None: by the model's family.
+        options: Passed through to the server (``temperature``, ``reasoning_effort`` …).
+    """
+
+    model: str
+    api_base: str | None = None
+    api_key: Secret | None = None
+    timeout_s: float = 120.0
+    max_retries: int = 2
+    headroom_tokens: int | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What a model said.
+
+    Attributes:
+        text: Never empty; thinking removed.
+        data: The parsed object when a schema was given, else None.
+        usage: Sum over the repair try too; None when the server reports none.
+        model: The model's name as the server states it, else as asked for.
+        seconds: Wall-clock time, waits between tries included.
+        attempts: Requests sent.
+        finish_reason: ``stop``, ``length``, …; empty when the server does not say.
+    """
+
+    text: str
+    data: Mapping[str, Any] | None
+    usage: Usage | None
+    model: str
+    seconds: float
+    attempts: int
+    finish_reason: str
+
+
+def connect(
+    settings: ModelSettings,
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+    clock: Callable[[], float] = time.monotonic,
+) -> Client:
+    """Return a client for a model; opens no connection and imports no library yet.
+
+    Raises:
+        UsageError: If the model has no name, the address is none, or an option is not the
+            user's to set.
+    """
+    return Client(settings, _way(settings), sleep=sleep, clock=clock)
+
+
+def _way(settings: ModelSettings) -> Transport:
+    if settings.api_base is None:
+        return LitellmPath(api_base=None, key=settings.api_key)
+    address = parse_address(settings.api_base)
+    if address.is_azure or settings.model.startswith(_AZURE):
+        return LitellmPath(api_base=settings.api_base, key=settings.api_key)
+    return HttpPath(address=address, key=settings.api_key)
+
+
+class Client:
+    """A model that can be asked. Not thread-safe: it learns what the model refuses."""
+
+    def __init__(
+        self,
+        settings: ModelSettings,
+        transport: Transport,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if not settings.model.strip():
+            raise UsageError("the model has no name", hint="set --model or the model setting")
+        if reserved := sorted(_OURS & settings.options.keys()):
+            raise UsageError(f"model option {reserved[0]!r} is not yours to set")
+        self._settings, self._transport = settings, transport
+        self._sleep, self._clock = sleep, clock
+        self._profile = _profile(settings)
+
+    @property
+    def model(self) -> str:
+        """The model's name as asked for."""
+        return self._settings.model
+
+    @property
+    def place(self) -> str:
+        """Where requests go, for messages; never with credentials."""
+        return self._transport.place
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Schema | None = None,
+        max_tokens: int,
+        role: str,
+    ) -> Reply:
+        """Return the model's reply, at temperature 0 unless an option says otherwise.
+
+        Args:
+            messages: The conversation, oldest first; at least one.
+            schema: The object wanted. Asked for by constrained decoding where the server
+                offers it; a reply that does not fit gets one repair try.
+            max_tokens: Bound of the answer; thinking room comes on top.
+            role: Who asks (``reader``, ``judge`` …), for error messages.
+
+        Raises:
+            LLMUnavailable: Unreachable, overloaded or timed out after all tries.
+            LLMRejected: Key, model or request refused.
+            LLMReplyInvalid: No chat completion, an empty reply, or no fitting JSON.
+            LLMReplyCut: The length limit left nothing to show.
+        """
+        start = self._clock()
+        wanted = _Wanted(schema=schema, max_tokens=max_tokens, role=role)
+        said = [self._ask(messages, wanted)]
+        data: Mapping[str, Any] | None = None
+        if schema is not None:
+            data, fault = find_object(said[0].text, schema.schema)
+            if data is None:
+                said.append(self._ask([*messages, *_repair(said[0].text, fault)], wanted))
+                data, fault = find_object(said[1].text, schema.schema)
+            if data is None:
+                raise error_of_misfit(said[1].raw, fault, role=role, key=self._settings.api_key)
+        return Reply(
+            text=said[-1].text,
+            data=data,
+            usage=_total([one.raw.usage for one in said]),
+            model=said[-1].raw.model or self.model,
+            seconds=self._clock() - start,
+            attempts=sum(one.tries for one in said),
+            finish_reason=said[-1].raw.finish_reason,
+        )
+
+    def _ask(self, messages: Sequence[Message], wanted: _Wanted) -> _Said:
+        """Return a reply with words in it, after retries and after what the model refuses."""
+        for tries in itertools.count(1):
+            request = self._request(messages, wanted)
+            outcome = self._transport.send(request)
+            if isinstance(outcome, RawReply):
+                return self._spoken(outcome, tries, wanted)
+            if not self._has_learnt(outcome, request):
+                self._wait_or_raise(outcome, tries)
+        raise AssertionError("unreachable: the count has no end")
+
+    def _request(self, messages: Sequence[Message], wanted: _Wanted) -> Request:
+        settings, profile = self._settings, self._profile
+        if wanted.schema is not None and not profile.takes_schema:
+            messages = [*messages[:-1], _with_schema(messages[-1], wanted.schema)]
+        return Request(
+            model=_name(settings.model, self._transport),
+            messages=[_sendable(message) for message in messages],
+            timeout_s=settings.timeout_s,
+            parameters={
+                **profile.parameters(wanted.max_tokens, wanted.schema),
+                **settings.options,
+            },
+        )
+
+    def _spoken(self, raw: RawReply, tries: int, wanted: _Wanted) -> _Said:
+        text = without_thoughts(raw.text)
+        if not text:
+            raise error_of_empty(raw, who=self._who, role=wanted.role, key=self._settings.api_key)
+        return _Said(raw=raw, text=text, tries=tries)
+
+    def _has_learnt(self, failure: Failure, request: Request) -> bool:
+        """Return True when a refusal names a parameter that can be left out from now on."""
+        if failure.status not in {400, 422}:
+            return False
+        learnt = self._profile.after_refusal(failure.words, request.parameters)
+        changed = learnt != self._profile
+        self._profile = learnt
+        return changed
+
+    def _wait_or_raise(self, failure: Failure, tries: int) -> None:
+        pause = wait_s(tries, failure.retry_after_s)
+        if not failure.is_transient or tries > self._settings.max_retries or pause is None:
+            raise error_of_failure(failure, who=self._who, tries=tries, key=self._settings.api_key)
+        self._sleep(pause)
+
+    @property
+    def _who(self) -> str:
+        return f"{self.model} at {self.place}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """What a caller of `Client.complete` asked for."""
+
+    schema: Schema | None
+    max_tokens: int
+    role: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """A reply with words: as it came, without its thinking, and after how many tries."""
+
+    raw: RawReply
+    text: str
+    tries: int
+
+
+def _profile(settings: ModelSettings) -> Profile:
+    profile = profile_of(settings.model)
+    if settings.headroom_tokens is None:
+        return profile
+    return replace(profile, headroom_tokens=settings.headroom_tokens)
+
+
+def _name(model: str, transport: Transport) -> str:
+    """Return the model's name as the server knows it."""
+    if isinstance(transport, HttpPath):
+        for prefix in _OWN_SERVER:
+            if model.startswith(prefix):
+                return model.removeprefix(prefix)
+    return model
+
+
+def _sendable(message: Message) -> Message:
+    """Return the message without lone surrogates, which damaged exports hold and UTF-8 cannot."""
+    return {name: _LONE_SURROGATE.sub("\ufffd", text) for name, text in message.items()}
+
+
+def _repair(text: str, fault: str) -> list[Message]:
+    """Return the messages that show a model its misfit and ask once more."""
+    ask = f"That is not the JSON asked for: {fault}. Reply again with the JSON object only."
+    return [{"role": "assistant", "content": text}, {"role": "user", "content": ask}]
+
+
+def _with_schema(message: Message, schema: Schema) -> Message:
+    """Return the message with the schema in words; not a second one, which templates refuse."""
+    shape = json.dumps(dict(schema.schema), ensure_ascii=False)
+    ask = f"Reply with one JSON object and nothing else. Its JSON schema: {shape}"
+    return {**message, "content": f"{message['content']}\n\n{ask}"}
+
+
+def _total(usages: Sequence[Usage | None]) -> Usage | None:
+    """Return the sum, or None when one of the parts is unknown."""
+    total, *rest = usages
+    for usage in rest:
+        total = None if total is None or usage is None else total.plus(usage)
+    return total
