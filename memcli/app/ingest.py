@@ -1,0 +1,287 @@
+"""The ingest: transcripts in, verbatim, once.
+
+Reads each input as a stream, settles every conversation against what is known, appends new
+turns and commits whenever enough have gathered, so that memory stays flat and Ctrl-C keeps
+what was reported. All commits of one ingest are one step of undo. The index follows every
+commit; annotation comes last and may be stopped and resumed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, tzinfo
+
+from memcli.app.known import KnownTurns
+from memcli.budgets import count_tokens_batch
+from memcli.errors import SourceFormatError
+from memcli.importers.contract import Draft, Ignored, ReadOptions, Rejected, Repeated, Warned
+from memcli.importers.detect import Source, gather
+from memcli.importers.identity import settle
+from memcli.importers.inputs import Unreadable
+from memcli.records.evidence import Turn, spoken_line
+from memcli.search.builder import bring_up_to_date
+from memcli.search.opening import open_index
+from memcli.store.snapshot import Snapshot
+from memcli.store.store import Store, Writer
+
+COMMIT_TURNS = 20_000
+"""New turns after which what has been read is committed."""
+
+BUFFER_DRAFTS = 5_000
+"""Drafts held back to put interleaved conversations together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestOptions:
+    """What the user decides about an ingest.
+
+    Attributes:
+        format: Format to take instead of recognising it.
+        tz: Zone of times that state none.
+        conversation: Conversation to put the turns in.
+        dry_run: Whether to report only.
+        wait_s: Seconds to wait for another writer.
+    """
+
+    format: str | None = None
+    tz: tzinfo
+    conversation: str | None = None
+    dry_run: bool = False
+    wait_s: float = 0.0
+
+
+@dataclass(slots=True)
+class IngestReport:
+    """What an ingest did; counts are of turns unless they say otherwise."""
+
+    files: list[dict[str, str]] = field(default_factory=list)
+    read: int = 0
+    added: int = 0
+    already: int = 0
+    duplicates: int = 0
+    updated: int = 0
+    grown: int = 0
+    new_conversations: int = 0
+    no_time: int = 0
+    zone_assumed: int = 0
+    ignored: Counter[str] = field(default_factory=Counter)
+    rejected: list[Rejected] = field(default_factory=list)
+    unreadable: list[Unreadable] = field(default_factory=list)
+    warnings: list[Warned] = field(default_factory=list)
+    stored_turns: int = 0
+    dry_run: bool = False
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the report as JSON values."""
+        return {
+            "files": self.files,
+            "read": self.read,
+            "added": self.added,
+            "already_there": self.already,
+            "duplicates": self.duplicates,
+            "updated": self.updated,
+            "grown_conversations": self.grown,
+            "new_conversations": self.new_conversations,
+            "without_time": self.no_time,
+            "zone_assumed": self.zone_assumed,
+            "not_talk": dict(sorted(self.ignored.items())),
+            "rejected": [_rejected(r) for r in self.all_rejected()],
+            "warnings": [{"where": w.where, "reason": w.reason} for w in self.warnings],
+            "stored_turns": self.stored_turns,
+            "dry_run": self.dry_run,
+        }
+
+    def all_rejected(self) -> list[Rejected]:
+        """Return rejected records and, as records of their own, unreadable files."""
+        files = [Rejected(where=u.name, reason=_words(u)) for u in self.unreadable]
+        return [*self.rejected, *files]
+
+
+def _rejected(rejected: Rejected) -> dict[str, str]:
+    return {"where": rejected.where, "reason": rejected.reason, "raw": rejected.raw}
+
+
+def _words(unreadable: Unreadable) -> str:
+    message = unreadable.error.message
+    return message.removeprefix(f"{unreadable.name}: ")
+
+
+def find_sources(paths: Sequence[str], format_name: str | None) -> list[Source | Unreadable]:
+    """Return what there is to read, recognised, before anything is written.
+
+    Raises:
+        SourceFormatError: If none of it can be read.
+    """
+    found = list(gather(paths, name=format_name))
+    if any(isinstance(each, Source) for each in found):
+        return found
+    if not found:
+        raise SourceFormatError(
+            f"nothing to read in {', '.join(paths)}", hint="give a transcript, a folder or a zip"
+        )
+    first = found[0]
+    if len(found) == 1 and isinstance(first, Unreadable):
+        raise first.error
+    reasons = "; ".join(each.error.message for each in found[:3] if isinstance(each, Unreadable))
+    raise SourceFormatError(f"none of {len(found)} inputs can be read: {reasons}")
+
+
+def ingest(
+    store: Store,
+    sources: Sequence[Source | Unreadable],
+    options: IngestOptions,
+    *,
+    now: datetime,
+    progress: Callable[[int], None] | None = None,
+) -> IngestReport:
+    """Store the turns of transcripts and report what happened.
+
+    Args:
+        store: Where to.
+        sources: What `find_sources` found.
+        options: See `IngestOptions`.
+        now: Time of the commits.
+        progress: Called with the number of turns read since the last call.
+
+    Raises:
+        StoreLocked: If another writer holds the store.
+    """
+    if options.dry_run:
+        return _read_all(_Run(store.snapshot(), None, options, progress), sources)
+    with store.writer(now=now, wait_s=options.wait_s, command="ingest") as writer:
+        return _read_all(_Run(writer.snapshot, writer, options, progress), sources)
+
+
+def _read_all(run: _Run, sources: Sequence[Source | Unreadable]) -> IngestReport:
+    for source in sources:
+        if isinstance(source, Unreadable):
+            run.report.unreadable.append(source)
+        else:
+            run.read(source)
+    run.finish()
+    return run.report
+
+
+class _Run:
+    """One ingest under way."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        writer: Writer | None,
+        options: IngestOptions,
+        progress: Callable[[int], None] | None,
+    ) -> None:
+        self.report = IngestReport(dry_run=options.dry_run)
+        self._writer, self._options = writer, options
+        self._batch = f"ingest-{snapshot.manifest.commit}"
+        self._progress = progress or (lambda _: None)
+        self._uncommitted = 0
+        self._grown: set[str] = set()
+        self._new: set[str] = set()
+        self._look(snapshot)
+
+    def _look(self, snapshot: Snapshot) -> None:
+        """Take in what is committed now; a writer first brings the index level with it."""
+        if self._writer is not None:
+            bring_up_to_date(snapshot, count=count_tokens_batch)
+        self._snapshot = snapshot
+        self._known = KnownTurns(snapshot, open_index(snapshot, count=count_tokens_batch).index)
+
+    def read(self, source: Source) -> None:
+        """Read one input to its end."""
+        name = source.input.name
+        self.report.files.append(
+            {"file": name, "format": source.format.name, "evidence": source.evidence}
+        )
+        taken: set[str] = set()
+        for drafts in _groups(self._drafts(source)):
+            self._settle(drafts, source, taken)
+            if self._uncommitted >= COMMIT_TURNS:
+                self._commit()
+
+    def _drafts(self, source: Source) -> Iterator[Draft]:
+        """Yield the drafts of an input and note every other event."""
+        report = self.report
+        for event in source.format.read(source.input, ReadOptions(tz=self._options.tz)):
+            match event:
+                case Draft():
+                    report.read += 1
+                    report.no_time += event.time is None
+                    report.zone_assumed += event.time is not None and event.time.zone_assumed
+                    yield event
+                case Rejected():
+                    report.read += 1
+                    report.rejected.append(event)
+                case Repeated():
+                    report.read += 1
+                    report.duplicates += 1
+                case Ignored():
+                    report.ignored[event.kind] += 1
+                case Warned():
+                    report.warnings.append(event)
+
+    def _settle(self, drafts: Sequence[Draft], source: Source, taken: set[str]) -> None:
+        settled = settle(
+            drafts,
+            self._known,
+            format_name=source.format.name,
+            file=source.input.name,
+            conversation=self._options.conversation,
+            taken=frozenset(taken),
+        )
+        taken.add(settled.conversation)
+        turns = _counted([*settled.added, *settled.updated])
+        if self._writer is not None:
+            for turn in turns:
+                self._writer.append_turn(turn)
+        self._known.add(turns)
+        self._uncommitted += len(turns)
+        report = self.report
+        report.added += len(settled.added)
+        report.updated += len(settled.updated)
+        report.already += settled.already
+        report.duplicates += settled.repeated
+        if settled.added and settled.conversation not in self._new:
+            (self._grown if settled.grown else self._new).add(settled.conversation)
+        report.grown, report.new_conversations = len(self._grown), len(self._new)
+        self._progress(len(drafts))
+
+    def finish(self) -> None:
+        """Commit the rest and read the counts back from the disk."""
+        self._commit()
+        self.report.stored_turns = self._snapshot.records("turns")
+
+    def _commit(self) -> None:
+        if self._writer is None or not self._uncommitted:
+            return
+        self._uncommitted = 0
+        self._look(self._writer.commit(command="ingest", batch=self._batch))
+
+
+def _groups(drafts: Iterator[Draft]) -> Iterator[list[Draft]]:
+    """Yield the drafts of one conversation at a time, interleaved ones put together.
+
+    A conversation without an id of its own is yielded whole, because it is recognised by its
+    turns; one with an id may come in several parts.
+    """
+    held: dict[tuple[str | None, int], list[Draft]] = {}
+    count = 0
+    for draft in drafts:
+        key = (draft.conversation, draft.group)
+        held.setdefault(key, []).append(draft)
+        count += 1
+        if count >= BUFFER_DRAFTS:
+            keep = {key: held.pop(key)} if key[0] is None else {}
+            yield from held.values()
+            held = keep
+            count = 0
+    yield from held.values()
+
+
+def _counted(turns: Sequence[Turn]) -> list[Turn]:
+    """Return the turns with their token counts."""
+    counts = count_tokens_batch([spoken_line(t.speaker, t.text, t.caption) for t in turns])
+    return [replace(turn, tokens=n) for turn, n in zip(turns, counts, strict=True)]

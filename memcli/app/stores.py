@@ -1,0 +1,63 @@
+"""Opening and creating stores for the use cases."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from datetime import datetime, tzinfo
+from pathlib import Path
+
+from memcli.app.wiring import Config, check_setting, missing_store, zone
+from memcli.errors import StoreMissing
+from memcli.store.store import Store
+
+
+def open_store(path: Path) -> Store:
+    """Return the store in a directory.
+
+    Raises:
+        StoreMissing: If there is none; says how to make one.
+    """
+    try:
+        return Store.open(path)
+    except StoreMissing as error:
+        raise missing_store(path) from error
+
+
+def create_store(path: Path, *, tz: str | None, now: datetime) -> Store:
+    """Create a store; its time zone becomes a setting of the store.
+
+    Raises:
+        UsageError: If something is there already, or there is no such zone.
+    """
+    settings: dict[str, object] = {}
+    if tz is not None:
+        check_setting("tz", tz)
+        settings["tz"] = tz
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return Store.create(path, settings=settings, now=now)
+
+
+def open_or_create(path: Path, *, now: datetime, scratch: bool = False) -> tuple[Store, bool]:
+    """Return the store in a directory, made if there is none, and whether it was made.
+
+    Args:
+        path: The directory.
+        now: Time of its first commit.
+        scratch: Make it in a temporary folder instead (a dry run leaves nothing behind).
+    """
+    try:
+        return Store.open(path), False
+    except StoreMissing:
+        if not scratch:
+            return create_store(path, tz=None, now=now), True
+    folder = Path(tempfile.mkdtemp(prefix="memcli-dry-run-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Store.create(folder / "store", now=now), True
+
+
+def zone_of(store: Store, config: Config, flag: str | None) -> tuple[str, tzinfo]:
+    """Return the name and zone in which a store's days are counted."""
+    name = config.resolve("tz", flag, store.snapshot().manifest.settings).value or "UTC"
+    return name, zone(name)

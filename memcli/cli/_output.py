@@ -1,0 +1,88 @@
+"""The only place that prints: data to stdout, everything else to stderr.
+
+Stored text is shown inert: control characters become visible stand-ins, and nothing of it is
+ever interpreted as markup. JSON carries it unchanged.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+
+from memcli.errors import UsageError
+from memcli.records.codec import dumps
+
+JSON_SCHEMA_VERSION = 1
+"""Version of every ``--json`` document; within one, keys are only added."""
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def inert(text: str) -> str:
+    """Return text that no terminal acts upon: control characters replaced, the rest as is."""
+    shown = _CONTROL.sub(_stand_in, text.replace("\r\n", "\n"))
+    return shown.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _stand_in(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    return chr(0x2400 + code) if code < 0x20 else "\ufffd"
+
+
+def line(text: str = "") -> None:
+    """Print one line of data."""
+    sys.stdout.write(text + "\n")
+
+
+def note(text: str) -> None:
+    """Tell the user something beside the data."""
+    sys.stderr.write(text + "\n")
+
+
+def json_document(data: Mapping[str, object]) -> None:
+    """Print one JSON document with its schema version."""
+    _bytes(dumps({"schema_version": JSON_SCHEMA_VERSION, **data}))
+
+
+def json_lines(records: Iterable[Mapping[str, object]]) -> None:
+    """Print one JSON record a line."""
+    for record in records:
+        _bytes(dumps(record))
+
+
+def _bytes(data: bytes) -> None:
+    sys.stdout.write(data.decode("utf-8") + "\n")
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print rows in aligned columns on a terminal, tab-separated elsewhere."""
+    cells = [[inert(_cell(value)) for value in row] for row in rows]
+    if not sys.stdout.isatty():
+        for row in [list(headers), *cells]:
+            line("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
+        return
+    widths = [max(len(row[i]) for row in [list(headers), *cells]) for i in range(len(headers))]
+    for row in [list(headers), *cells]:
+        flat = [cell.replace("\n", " ") for cell in row]
+        padded = [c.ljust(w) for c, w in zip(flat, widths, strict=True)]
+        line("  ".join(padded).rstrip()[: terminal_width()])
+
+
+def _cell(value: object) -> str:
+    return "" if value is None else str(value)
+
+
+def terminal_width() -> int:
+    """Return the columns of the terminal, 80 when unknown."""
+    try:
+        return os.get_terminal_size().columns
+    except OSError:
+        return 80
+
+
+def one_format(json: bool, jsonl: bool) -> None:
+    """Raise UsageError where two output formats are asked for at once."""
+    if json and jsonl:
+        raise UsageError("--json and --jsonl contradict each other", hint="give one of them")
