@@ -108,6 +108,20 @@ def remove_checkpoint(disk: Disk, path: Path, checkpoint: Checkpoint) -> None:
             disk.remove(path / entry.name)
 
 
+def tidy_checkpoints(disk: Disk, path: Path) -> None:
+    """Remove what an interrupted save or copy left; nothing while a checkpoint is unreadable."""
+    files = [file for file in (path / CHECKPOINTS).glob("*") if file.suffix != _SUFFIX]
+    if not files:
+        return
+    try:
+        manifests = [checkpoint.manifest for checkpoint in list_checkpoints(path)]
+    except StoreDamaged:  # `verify` names it; its copies may be all that is left of it
+        return
+    named = {path / entry.name for manifest in manifests for entry in manifest.files.values()}
+    for file in sorted(set(files) - named):
+        disk.remove(file)
+
+
 def copy_broken(disk: Disk, path: Path, breaks: Callable[[FileEntry], bool]) -> list[str]:
     """Copy, for each checkpoint, the files that a change is about to break.
 

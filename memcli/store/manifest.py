@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from memcli.errors import SchemaVersionError, StoreDamaged, StoreError, StoreMissing
@@ -147,8 +148,13 @@ def encode(manifest: Manifest) -> bytes:
     return dumps({**data, _CHECK: _hash(data)}) + b"\n"
 
 
-def decode(line: bytes, path: Path) -> Manifest:
+def decode(line: bytes, path: Path, *, is_sealed: bool = True) -> Manifest:
     """Return the manifest of a line that `encode` wrote.
+
+    Args:
+        line: The content of a manifest file.
+        path: Its name for error messages.
+        is_sealed: Whether it must still have the hash it was written with.
 
     Raises:
         SchemaVersionError: If a newer memcli wrote it.
@@ -162,7 +168,7 @@ def decode(line: bytes, path: Path) -> Manifest:
                 f"{path} has schema version {version}; this memcli reads up to {SCHEMA_VERSION}",
                 hint="update memcli: pip install --upgrade memcli",
             )
-        if data.pop(_CHECK) != _hash(data):
+        if data.pop(_CHECK) != _hash(data) and is_sealed:
             raise StoreDamaged(f"{path} was edited: its content and its hash differ", hint=_REPAIR)
         return _manifest_from_dict(data)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -244,21 +250,40 @@ def _before_to_dict(point: Before) -> dict[str, object]:
     }
 
 
+def _typed(data: Mapping[str, Any], **types: type) -> dict[str, Any]:
+    """Return the named fields of a JSON object, or refuse: ValueError, KeyError."""
+    for name, wanted in types.items():
+        if type(data[name]) is not wanted:
+            raise ValueError(f"{name} is not of type {wanted.__name__}")
+    return {name: data[name] for name in types}
+
+
 def _files_from_dict(data: Mapping[str, Any]) -> dict[str, FileEntry]:
     unknown = set(data) - set(KINDS)
     if unknown:
         raise ValueError(f"unknown kinds {sorted(unknown)}")
-    return {kind: FileEntry(**entry) for kind, entry in data.items()}
+    types = {"name": str, "bytes": int, "records": int, "tail": str, "crc": int, "epoch": int}
+    return {kind: FileEntry(**_typed(entry, **types)) for kind, entry in data.items()}
 
 
-def _manifest_from_dict(data: dict[str, Any]) -> Manifest:
-    known = {name: data[name] for name in _FIELDS - {"files", "before"}}
-    return Manifest(
-        **known,
-        files=_files_from_dict(data["files"]),
-        before=tuple(
-            Before(**{**point, "files": _files_from_dict(point["files"])})
-            for point in data["before"]
-        ),
-        extra={name: value for name, value in data.items() if name not in _FIELDS},
+def _before_from_dict(data: Mapping[str, Any]) -> Before:
+    known = _typed(data, command=str, committed_at=str, settings=dict, files=dict)
+    return Before(**{**known, "files": _files_from_dict(known["files"])})
+
+
+def _manifest_from_dict(data: Mapping[str, Any]) -> Manifest:
+    known = _typed(
+        data,
+        schema_version=int,
+        commit=int,
+        committed_at=str,
+        command=str,
+        batch=str if data["batch"] is not None else NoneType,
+        settings=dict,
+        files=dict,
+        before=list,
     )
+    known["files"] = _files_from_dict(known["files"])
+    known["before"] = tuple(_before_from_dict(point) for point in known["before"])
+    extra = {name: value for name, value in data.items() if name not in _FIELDS}
+    return Manifest(**known, extra=extra)

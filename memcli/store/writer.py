@@ -17,6 +17,7 @@ from memcli.store.checkpoint import (
     list_checkpoints,
     remove_checkpoint,
     save_checkpoint,
+    tidy_checkpoints,
 )
 from memcli.store.compact import CompactReport, compact
 from memcli.store.disk import Disk, writing
@@ -263,6 +264,7 @@ class Writer:
             for file in sorted(self._path.iterdir()):
                 if parse_generation(file.name) is not None:
                     self._cut(file.name, committed.get(file.name))
+            tidy_checkpoints(self._disk, self._path)
 
     def _cut(self, name: str, committed: int | None) -> None:
         """Cut a file to its committed length; a file that no manifest names goes."""

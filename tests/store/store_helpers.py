@@ -47,6 +47,11 @@ class Crash(BaseException):
     """The machine stops here: nothing catches it but the test."""
 
 
+def _put(path: Path, data: bytes) -> None:
+    path.write_bytes(data)
+    path.chmod(0o600)
+
+
 class FailingDisk(Disk):
     """A disk that stops at one operation and then loses what a power cut may lose.
 
@@ -97,11 +102,11 @@ class FailingDisk(Disk):
     def _lose_names(self) -> None:
         for source, target, old, new in reversed(self._names):
             if source != target:
-                source.write_bytes(new)
+                _put(source, new)
             if old is None:
                 target.unlink(missing_ok=True)
             else:
-                target.write_bytes(old)
+                _put(target, old)
 
     def make_folder(self, folder: Path) -> None:
         self._step(f"make_folder {folder.name}")
@@ -109,6 +114,8 @@ class FailingDisk(Disk):
 
     def open(self, path: Path, *, fresh: bool) -> int:
         self._step(f"open {path.name}")
+        if not path.exists():
+            self._names.append((path, path, None, b""))
         descriptor = super().open(path, fresh=fresh)
         self._paths[descriptor] = path
         size = path.stat().st_size

@@ -93,9 +93,13 @@ class TestAppendAndCommit:
         assert store.snapshot().file("turns").stat().st_size == size
 
     def test_what_fails_half_way_is_discarded(self, store):
-        with pytest.raises(RuntimeError), store.writer(now=NOW) as writer:
-            writer.append_turn(a_turn(2, "x" * (2 << 20)))
-            raise RuntimeError
+        def fail_half_way():
+            with store.writer(now=NOW) as writer:
+                writer.append_turn(a_turn(2, "x" * (2 << 20)))
+                raise RuntimeError
+
+        with pytest.raises(RuntimeError):
+            fail_half_way()
         assert not (store.path / "turns.jsonl").exists()
         assert add(store, 1).records("turns") == 1
 
