@@ -114,7 +114,13 @@ class ReadOptions:
 
 
 class Input(Protocol):
-    """One file to read: on disk, inside a zip, or standard input (spooled)."""
+    """One file to read: on disk, inside a zip, or standard input (spooled).
+
+    Inputs compare and hash by identity, so what was seen of one is never taken for another.
+    """
+
+    def __hash__(self) -> int:
+        """Hash by identity."""
 
     @property
     def name(self) -> str:
@@ -147,8 +153,9 @@ class Format:
         read: Streams the events of an input in source order.
         rank: Order of recognition; lower is asked first. Key-based formats 10, text by
             headers 50, plain dialogue 90.
-        companions: Base names that accompany this format in a folder or zip and hold no
-            talk (``user.json``); skipped without a word.
+        companions: What accompanies this format in a folder or zip and holds no talk
+            (``user.json``, ``tool-results/*``): fnmatch patterns of base names or of folder
+            and base name; skipped without a word.
     """
 
     name: str

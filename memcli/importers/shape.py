@@ -1,0 +1,146 @@
+"""What an input is made of, looked at once, before anyone asks which format it is.
+
+Only content counts. A shape holds the first few JSON values, so that recognisers compare
+keys; text that begins like JSON is never of kind ``text``.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import Any, Literal
+
+from memcli.importers.bytestream import Line, lines
+from memcli.importers.contract import HEAD_BYTES, Input, Rejected
+from memcli.importers.jsonvalues import Item, array_values, document, parse
+
+Kind = Literal["empty", "binary", "array", "object", "lines", "json", "text"]
+"""``lines``: JSONL of two lines or more. ``json``: begins like JSON but does not parse."""
+
+SAMPLE_ITEMS = 5
+SAMPLE_LINES = 20
+DOCUMENT_BYTES = 64 << 20
+"""A single JSON object larger than this is judged by the keys of its beginning."""
+
+_JSON_START = re.compile(r'\{\s*["}]|\[\s*(?:[{"\]]|\[\s*[\[{"\d])')
+_KEY = re.compile(rb'"((?:[^"\\]|\\.){1,60}+)"\s*:')
+_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The kind of an input and a sample of its JSON values.
+
+    Attributes:
+        kind: See `Kind`.
+        items: First parsed items of an array, lines of JSONL, or the one object; in order.
+        keys: Keys of the object, or those seen in the head where it did not parse whole.
+        text: The decoded head of a text, undecodable bytes as surrogates; for looking only.
+    """
+
+    kind: Kind
+    items: tuple[Any, ...] = ()
+    keys: frozenset[str] = frozenset()
+    text: str = ""
+
+    @property
+    def objects(self) -> list[dict[str, Any]]:
+        """The sampled values that are JSON objects, in order."""
+        return [item for item in self.items if isinstance(item, dict)]
+
+
+@lru_cache(maxsize=1)
+def shape_of(source: Input) -> Shape:
+    """Return the shape of an input; inputs compare by identity, so the cache is never stale."""
+    head = source.head
+    if not head.strip(b" \t\r\n\x00\xef\xbb\xbf"):
+        return Shape("empty")
+    if b"\x00" in head and not head.startswith(_MARKS):
+        return Shape("binary")
+    text = head_text(source)
+    start = text.lstrip("\ufeff \t\r\n")
+    if start.startswith("[") and _is_json_start(source, start):
+        return Shape("array", _values(islice(array_values(source), SAMPLE_ITEMS)))
+    sampled = _sampled_lines(source)
+    if _is_jsonl(sampled):
+        return Shape("lines", _values(sampled), text=text)
+    if _is_json_start(source, start):
+        return _object_shape(source)
+    return Shape("text", text=text)
+
+
+def head_text(source: Input) -> str:
+    """Return the head as text; what is not UTF-8 shows as lone surrogates."""
+    for mark, encoding in zip(_MARKS, ("utf-16-le", "utf-16-be"), strict=True):
+        if source.head.startswith(mark):
+            decoder = codecs.getincrementaldecoder(encoding)("surrogatepass")
+            return decoder.decode(source.head[2:])
+    return source.head.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
+
+
+def _is_json_start(source: Input, start: str) -> bool:
+    """Say whether a text begins like JSON, not like ``[2024-02-11 09:00] Ana: hi``."""
+    if _JSON_START.match(start):
+        return True
+    if not (start.startswith("[") and source.is_whole):
+        return False
+    try:
+        json.loads(start)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _values(found: Iterable[Item | Rejected]) -> tuple[Any, ...]:
+    return tuple(item.value for item in found if isinstance(item, Item))
+
+
+def _sampled_lines(source: Input) -> list[Item | Rejected]:
+    """Return the first lines that are not blank, parsed; none of an unbroken giant."""
+    parsed = list[Item | Rejected]()
+    for line in _bounded(lines(source)) if b"\n" in source.head or source.is_whole else ():
+        if line.raw.strip():
+            parsed.append(parse(source.name, line.raw))
+        if len(parsed) == SAMPLE_LINES:
+            break
+    return parsed
+
+
+def _bounded(found: Iterator[Line]) -> Iterator[Line]:
+    """Yield lines until `DOCUMENT_BYTES` have gone by."""
+    seen = 0
+    for line in found:
+        yield line
+        seen += len(line.raw)
+        if seen > DOCUMENT_BYTES:
+            return
+
+
+def _is_jsonl(sampled: list[Item | Rejected]) -> bool:
+    """Say whether at least half of two or more lines are JSON objects, each on its own."""
+    good = sum(isinstance(i, Item) and isinstance(i.value, dict) for i in sampled)
+    return len(sampled) >= 2 and 2 * good >= len(sampled)
+
+
+def _object_shape(source: Input) -> Shape:
+    if source.is_whole or _size_within(source, DOCUMENT_BYTES):
+        whole = document(source)
+        if isinstance(whole, Item) and isinstance(whole.value, dict):
+            return Shape("object", (whole.value,), frozenset(whole.value))
+    keys = _KEY.findall(source.head[:HEAD_BYTES])
+    return Shape("json", keys=frozenset(key.decode("utf-8", "backslashreplace") for key in keys))
+
+
+def _size_within(source: Input, limit: int) -> bool:
+    with source.open() as stream:
+        left = limit
+        while chunk := stream.read(1 << 20):
+            left -= len(chunk)
+            if left < 0:
+                return False
+    return True

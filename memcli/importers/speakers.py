@@ -1,0 +1,218 @@
+"""Who speaks in a line of written dialogue: header forms, and which names are names.
+
+A header is ``Name: text``, ``[time] Name: text``, ``(time) Name: text``, ``**Name:** text``,
+``**Name** (time):`` or a Markdown heading that is a name. Whether a candidate counts is
+decided over the whole text: bold names always; a plain name if it stands before several
+turns, looks personal (two capitalised words, or a title) or is a role (``User``). A single
+word seen once before a colon is text, and so are labels (``Note:``) however often they stand.
+All patterns are anchored and bounded, so a line costs linear time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from memcli.records.evidence import Role
+
+Form = Literal["plain", "bold", "heading"]
+
+_STAMP = r"(?:\[(?P<square>[^\[\]\n]{1,40})\]|\((?P<round>[^()\n]{1,40})\))"
+_NAME = r"(?P<name>[^\W\d_][^:*\[\]{}<>|=\"“”!?;/\\\n]{0,47}?)"
+_PLAIN = re.compile(rf"(?:{_STAMP}[ \t]{{1,4}})?{_NAME}[ \t]?:(?P<said>[ \t].*|)$", re.DOTALL)
+_BOLD = re.compile(
+    rf"(?:{_STAMP}[ \t]{{1,4}})?(?P<mark>\*\*|__){_NAME}(?P<in>:)?(?P=mark)"
+    r"(?:[ \t]{0,4}\((?P<after>[^()\n]{1,40})\))?(?P<out>:)?(?P<said>[ \t].*|)$",
+    re.DOTALL,
+)
+_HEADING = re.compile(rf"(?P<level>#{{1,6}})[ \t]{{1,4}}{_NAME}[ \t]?:?[ \t]*$")
+
+_TIME_LIKE = re.compile(r"\d:\d\d|\d{4}|\d[./-]\d")
+_OFFSET = re.compile(r"\d{1,3}:\d\d:\d\d(?:[.,]\d{1,6})?")
+_MOST_WORDS = 5
+_PARTICLES_WORDS = """
+    de da di du van von der den la le el al bin ibn of the and y e
+    """
+_PARTICLES = frozenset(_PARTICLES_WORDS.split())
+
+_TITLES_WORDS = """
+    dr mr mrs ms mx prof sir dame rev capt lt sgt judge sen rep
+    """
+_TITLES = frozenset(_TITLES_WORDS.split())
+_ROLES: dict[str, Role] = {
+    **dict.fromkeys(("user", "human", "me", "you", "prompter", "interviewer"), "user"),
+    **dict.fromkeys(("assistant", "ai", "bot", "chatbot", "llm", "model"), "assistant"),
+    **dict.fromkeys(("chatgpt", "gpt", "gpt-4", "gpt-4o", "claude", "gemini"), "assistant"),
+    **dict.fromkeys(("copilot", "cursor"), "assistant"),
+    "system": "system",
+    "developer": "developer",
+    "tool": "tool",
+    "function": "tool",
+}
+_LABELS_WORDS = """
+    note notes ps p.s nb n.b fyi btw todo fixme warning warn info debug error fatal critical trace
+    notice caution important tip hint reminder example examples e.g i.e update edit edited summary
+    overview introduction intro background details description context result results conclusion
+    conclusions abstract references reference source sources usage setup installation install
+    requirements prerequisites step steps question answer questions answers q a task goal goals
+    input output title subject date time from to cc bcc re fwd sent received reply-to author authors
+    version license name names address phone email mail url link links http https ftp mailto file
+    files path host status accept cookie location content-type else try finally except default case
+    return public private protected agenda attendees participants present minutes action actions
+    items topic topics chapter section part figure table appendix pros cons monday tuesday wednesday
+    thursday friday saturday sunday today tomorrow yesterday total price quantity ingredients
+    directions method features changes changelog added changed fixed fixes bug removed deprecated
+    security breaking dependencies documentation performance internal improvements
+    """
+_LABELS = frozenset(_LABELS_WORDS.split())
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """A line that may begin a turn.
+
+    Attributes:
+        form: How the name is marked.
+        name: The name as written.
+        stamp: Text of the time, "" where there is none.
+        is_offset: True for a stamp that counts from an unknown start: ``(00:03:10)``.
+        said: The rest of the line.
+        level: Depth of a heading, 0 for other forms.
+    """
+
+    form: Form
+    name: str
+    stamp: str
+    is_offset: bool
+    said: str
+    level: int = 0
+
+    @property
+    def key(self) -> str:
+        """The name for counting and comparing."""
+        return self.name.casefold()
+
+
+def header_of(line: str) -> Header | None:
+    """Return a line as a possible header, or None."""
+    if match := _BOLD.match(line):
+        marked = match["in"] or match["out"] or (match["after"] and not match["said"].strip())
+        return _header("bold", match, match["after"]) if marked else None
+    if match := _HEADING.match(line):
+        return Header("heading", match["name"].strip(), "", False, "", len(match["level"]))
+    if match := _PLAIN.match(line):
+        return _header("plain", match, None)
+    return None
+
+
+def _header(form: Form, match: re.Match[str], after: str | None) -> Header | None:
+    """Return the header; None where the bracket before the name is no time."""
+    name, before = match["name"].strip(), match["square"] or match["round"]
+    if after and not _TIME_LIKE.search(after):
+        name, after = f"{name} ({after})", None
+    if before and not _TIME_LIKE.search(before):
+        return None
+    is_offset = bool(match["round"]) and _OFFSET.fullmatch(match["round"]) is not None
+    said = match["said"].removeprefix(" ")
+    return Header(form, name, before or after or "", is_offset, said)
+
+
+def role_of(name: str) -> Role:
+    """Return the role of a speaker: ``assistant`` for the usual names of models."""
+    return _ROLES.get(name.casefold(), "user")
+
+
+def _is_role(name: str) -> bool:
+    return name.casefold() in _ROLES
+
+
+def _words(name: str) -> list[str]:
+    """Return the words of a name without what stands in brackets."""
+    return name.partition("(")[0].split()
+
+
+def _is_label(name: str) -> bool:
+    """Say whether a name is a heading word, a log level or a field name, not a person."""
+    words = [word.casefold().rstrip(".") for word in _words(name)]
+    return any(word in _LABELS for word in words)
+
+
+def _is_capitalised(word: str) -> bool:
+    first = word.lstrip("'’(")[:1]
+    return not first.islower() or word.casefold() in _PARTICLES
+
+
+def _looks_personal(name: str) -> bool:
+    """Say whether a name is two to four capitalised words, or begins with a title."""
+    words = _words(name)
+    if len(words) < 2 or len(words) > 4 or not any(word[:1].isupper() for word in words):
+        return False
+    is_titled = words[0].casefold().rstrip(".") in _TITLES
+    return is_titled or (all(map(_is_capitalised, words)) and name[0].isupper())
+
+
+class Cast:
+    """The speakers of one text, decided from all its candidate headers.
+
+    Args:
+        headers: Every candidate, in order.
+    """
+
+    def __init__(self, headers: Iterable[Header]) -> None:
+        self._counts: Counter[str] = Counter()
+        marked = list[Header]()
+        self._roles: dict[Form, set[Role]] = {"plain": set(), "bold": set(), "heading": set()}
+        self._levels: dict[int, set[str]] = {}
+        for header in headers:
+            self._counts[header.key] += 1
+            if header.level:
+                self._levels.setdefault(header.level, set()).add(header.name)
+            elif header.form == "bold" or header.stamp:
+                marked.append(header)
+            if _is_role(header.name):
+                self._roles[header.form].add(role_of(header.name))
+        self._has_people = any(self._is_person(header) for header in marked)
+
+    def _is_person(self, header: Header) -> bool:
+        """Say whether a marked name is neither a role nor a word of a message's own layout."""
+        is_layout = not header.stamp and self._is_between_roles(header.form)
+        return not (_is_role(header.name) or _is_label(header.name) or is_layout)
+
+    def includes(self, header: Header) -> bool:
+        """Say whether a candidate begins a turn."""
+        if _is_role(header.name):
+            return True
+        if header.stamp and len(_words(header.name)) <= _MOST_WORDS:
+            return True
+        if _is_label(header.name) or self._is_between_roles(header.form):
+            return False
+        match header.form:
+            case "heading":
+                return self._is_heading_name(header)
+            case "bold":
+                return len(_words(header.name)) <= _MOST_WORDS and _is_capitalised(header.name)
+            case _:
+                return _looks_personal(header.name) or self._repeats(header)
+
+    def _is_between_roles(self, form: Form) -> bool:
+        """Say whether this form marks a user and an assistant: then it marks nobody else."""
+        return {"user", "assistant"} <= self._roles[form]
+
+    def _repeats(self, header: Header) -> bool:
+        """Say whether a plain name stands before several turns."""
+        count, words = self._counts[header.key], _words(header.name)
+        if len(words) == 1:
+            return count >= 2 and bool(header.said.strip() or header.name[0].isupper())
+        return count >= 2 and len(words) <= _MOST_WORDS and all(map(_is_capitalised, words))
+
+    def _is_heading_name(self, header: Header) -> bool:
+        """Say whether a heading is a speaker: it repeats, or people speak and all like it do."""
+        if any(self._roles.values()) and not self._has_people:
+            return False
+        siblings = self._levels[header.level]
+        if any(_is_label(name) or len(_words(name)) > 3 for name in siblings):
+            return False
+        return self._counts[header.key] >= 2 or (self._has_people and header.level > 1)
