@@ -6,6 +6,7 @@ the mapping to errors happen in one place, the client.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -51,7 +52,7 @@ class RawReply:
     Attributes:
         finish_reason: ``stop``, ``length``, …; empty when the server does not say.
         usage: None when the server reports none.
-        model: The model's name as the server states it, or empty.
+        model: The model's name as the server states it, never a path; or empty.
     """
 
     text: str
@@ -116,7 +117,7 @@ def read_completion(payload: object, raw: str) -> RawReply | Failure:
         text=_content(message.get("content")),
         finish_reason=str(choices[0].get("finish_reason") or ""),
         usage=_usage(payload.get("usage")),
-        model=str(payload.get("model") or ""),
+        model=_model_name(str(payload.get("model") or "")),
     )
 
 
@@ -135,6 +136,12 @@ def _content(content: object) -> str:
         parts = [part.get("text") for part in content if isinstance(part, Mapping)]
         return "".join(part for part in parts if isinstance(part, str))
     return content if isinstance(content, str) else ""
+
+
+def _model_name(name: str) -> str:
+    """Return the name without a folder: llama.cpp states the path of its file."""
+    is_path = name.startswith("/") or "\\" in name
+    return re.split(r"[/\\]", name)[-1] if is_path else name
 
 
 def _usage(usage: object) -> Usage | None:

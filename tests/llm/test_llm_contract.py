@@ -341,6 +341,21 @@ def test_error_is_one_inert_line(door: Door) -> None:
     assert len(error.message) < 500
 
 
+@pytest.mark.parametrize(
+    ("stated", "shown"),
+    [
+        ("gpt-x-2026-01-01", "gpt-x-2026-01-01"),
+        ("org/name", "org/name"),
+        ("/home/me/models/a.gguf", "a.gguf"),
+        ("C:\\models\\a.gguf", "a.gguf"),
+        ("", "openai/fake"),
+    ],
+)
+def test_the_model_is_named_without_its_folder(door: Door, stated: str, shown: str) -> None:
+    body = completion({"content": "x"}, "stop") | {"model": stated}
+    assert ask(door, [send_json(body)])[0].model == shown
+
+
 def test_content_in_parts(door: Door, request: pytest.FixtureRequest) -> None:
     if "litellm" in request.node.name:
         pytest.skip("litellm's own reply type has no parts")
