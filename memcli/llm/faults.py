@@ -10,8 +10,8 @@ from memcli.llm.transport import Failure, RawReply
 
 _WORDS_CHARS = 300
 _REFUSED_HINTS: Mapping[int | None, str] = {
-    401: "check the API key",
-    403: "check the API key and what it may use",
+    401: "set the API key: MEMCLI_API_KEY, the provider's own variable or a key file",
+    403: "check what the API key may use",
     404: "check --model and --api-base",
 }
 

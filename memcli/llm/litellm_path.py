@@ -7,7 +7,9 @@ otherwise; all of that is turned off here, and nothing else imports it.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
@@ -25,6 +27,9 @@ _NOT_A_COMPLETION = (
     "Received response - ",
     "a response with no 'choices'",
 )
+# It reports a key that nobody set as a made-up 500, or as a connection error.
+_NO_KEY = re.compile(r"(?i)missing credentials|missing \w+ api key|api_key .*must be set")
+_PREFIX = re.compile(r"\A(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout)\w*(?:: | - ))+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +82,7 @@ def _litellm() -> ModuleType:
     litellm.suppress_debug_info = True
     litellm.telemetry = False
     litellm.drop_params = True
+    logging.getLogger("LiteLLM").setLevel(logging.CRITICAL)  # what it logs, it raises too
     return litellm  # type: ignore[no-any-return]
 
 
@@ -93,13 +99,21 @@ def _failure(error: Exception, openai: ModuleType, timeout_s: float) -> Failure:
 
     It gives connection errors the status 500; the error it was made from tells them apart.
     """
-    words, causes = str(error), list(_causes(error))
+    words, causes = _words(error), list(_causes(error))
     if any(isinstance(cause, openai.APITimeoutError) for cause in causes):
         return Failure(kind="timeout", words=f"no answer within {timeout_s:g} s")
+    if _NO_KEY.search(words):
+        return Failure(kind="status", status=401, words=words)
+    if any(isinstance(cause, ImportError) for cause in causes):  # a provider's own library
+        return Failure(kind="status", words=words)
     if any(isinstance(cause, openai.APIConnectionError) for cause in causes):
         return Failure(kind="unreachable", words=words)
     if any(text in words for text in _NOT_A_COMPLETION):
         return Failure(kind="invalid", words=words, raw=words)
+    return _status_failure(error, words)
+
+
+def _status_failure(error: Exception, words: str) -> Failure:
     status = getattr(error, "status_code", None)
     headers: Mapping[str, Any] = getattr(getattr(error, "response", None), "headers", None) or {}
     return Failure(
@@ -108,6 +122,11 @@ def _failure(error: Exception, openai: ModuleType, timeout_s: float) -> Failure:
         words=words,
         retry_after_s=retry_after_s({name.lower(): str(value) for name, value in headers.items()}),
     )
+
+
+def _words(error: Exception) -> str:
+    """Return the provider's words without litellm's class names and appended traceback."""
+    return _PREFIX.sub("", str(error).partition("Traceback (most recent call last)")[0]).strip()
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

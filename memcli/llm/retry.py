@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 30.0
@@ -36,6 +35,8 @@ def retry_after_s(headers: Mapping[str, str], now: datetime | None = None) -> fl
     seconds = _number(value)
     if seconds is not None or not value:
         return seconds
+    from email.utils import parsedate_to_datetime  # rarely needed, and it loads sockets
+
     try:
         moment = parsedate_to_datetime(value)
     except ValueError:

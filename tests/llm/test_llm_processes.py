@@ -98,3 +98,32 @@ def test_a_reply_that_only_trickles_ends_at_the_deadline() -> None:
         assert time.monotonic() - start < 10
         stop.set()
         thread.join()
+
+
+NO_KEY = """
+import sys
+from memcli.errors import LLMError
+from memcli.llm.client import ModelSettings, connect
+for model in sys.argv[1:]:
+    try:
+        connect(ModelSettings(model=model)).complete(
+            [{"role": "user", "content": "x"}], max_tokens=8, role="reader"
+        )
+    except LLMError as error:
+        print(error.code, "|", error.message, "|", error.hint)
+"""
+
+
+@pytest.mark.slow
+def test_a_missing_key_or_library_is_told_at_once_and_quietly() -> None:
+    """Settled before any request: no retry, nothing on stderr, no traceback in the message."""
+    models = ("openai/gpt-4o-mini", "gemini/gemini-2.5-flash", "anthropic/claude-x", "nobody/x")
+    done = python(NO_KEY, *models, HOME="/nonexistent")
+    lines = done.stdout.splitlines()
+    assert [line.split(" | ")[0] for line in lines] == ["llm_rejected"] * len(models)
+    variables = ("OPENAI_API_KEY", "GEMINI_API_KEY", "ANTHROP", "")
+    for line, variable in zip(lines, variables, strict=True):
+        assert variable in line
+        assert "Traceback" not in line
+    assert all("MEMCLI_API_KEY" in line for line in lines[:3])
+    assert done.stderr == ""
