@@ -135,9 +135,10 @@ def copy_broken(disk: Disk, path: Path, breaks: Callable[[FileEntry], bool]) -> 
     """
     copied = []
     for checkpoint in list_checkpoints(path):
+        lost = faults(path, checkpoint.manifest)
         files = checkpoint.manifest.files
-        doomed = {kind: entry for kind, entry in files.items() if breaks(entry)}
-        if doomed and not faults(path, replace(checkpoint.manifest, files=doomed)):
+        doomed = [kind for kind in files if breaks(files[kind]) and kind not in lost]
+        if doomed:
             own = {kind: _copy(disk, path, checkpoint, kind) for kind in doomed}
             _save_own(disk, path, checkpoint, own)
             copied.append(checkpoint.name)

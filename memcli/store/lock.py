@@ -7,7 +7,6 @@ never take it.
 from __future__ import annotations
 
 import os
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -39,14 +38,14 @@ def hold(path: Path, *, command: str, now: datetime, wait_s: float = 0.0) -> Ite
     import filelock  # not needed by a reader
 
     lock = filelock.FileLock(path / LOCK, timeout=wait_s, mode=0o600, poll_interval=POLL_S)
-    try:
-        with writing(path):
+    with writing(path):
+        try:
             lock.acquire()
-    except filelock.Timeout as error:
-        raise StoreLocked(
-            f"{path} is locked by another writer: {_holder(path)}",
-            hint="wait for it to finish, or give it time with --wait SECONDS",
-        ) from error
+        except filelock.Timeout as error:
+            raise StoreLocked(
+                f"{path} is locked by another writer: {_holder(path)}",
+                hint="wait for it to finish, or give it time with --wait SECONDS",
+            ) from error
     try:
         with writing(path):
             _sign(path, command, now)
@@ -59,6 +58,8 @@ def hold(path: Path, *, command: str, now: datetime, wait_s: float = 0.0) -> Ite
 
 def _sign(path: Path, command: str, now: datetime) -> None:
     """Leave pid, host and command where a waiting process can read them."""
+    import socket  # a reader has no use for it
+
     data = {
         "pid": os.getpid(),
         "host": socket.gethostname(),

@@ -87,7 +87,7 @@ class Manifest:
         command: What wrote it: ``init``, ``ingest``, ``add``, ``undo`` …
         batch: Commits in a row with the same batch id are one step of undo; None is its own.
         settings: The store's settings.
-        files: Entry by kind; a kind without an entry has no record.
+        files: Entry by kind, in the order of `KINDS`; a kind without one has no record.
         before: What undo returns to, newest first, at most `KEPT_MANIFESTS`.
         extra: Fields of a newer memcli, kept through a rewrite.
     """
@@ -263,7 +263,7 @@ def _files_from_dict(data: Mapping[str, Any]) -> dict[str, FileEntry]:
     if unknown:
         raise ValueError(f"unknown kinds {sorted(unknown)}")
     types = {"name": str, "bytes": int, "records": int, "tail": str, "crc": int, "epoch": int}
-    return {kind: FileEntry(**_typed(entry, **types)) for kind, entry in data.items()}
+    return {kind: FileEntry(**_typed(data[kind], **types)) for kind in KINDS if kind in data}
 
 
 def _before_from_dict(data: Mapping[str, Any]) -> Before:

@@ -127,7 +127,8 @@ class Snapshot:
         """
         name = str(self.file("turns"))
         for number, (offset, line) in enumerate(self.lines("turns", start=start), 1):
-            turn = turn_from_line(line, path=name, number=None if start else number)
+            with self._unless_overtaken("turns"):
+                turn = turn_from_line(line, path=name, number=None if start else number)
             yield Placement(offset, len(line) + 1), turn
 
     def read_line(self, kind: str, place: Placement) -> bytes:
@@ -176,13 +177,27 @@ class Snapshot:
         """
         places: dict[str, Placement] = {}
         for offset, line in self.lines(kind):
-            try:
-                name = identity(kind, loads(line))
-            except ValueError as error:
-                raise StoreDamaged(f"{self.file(kind)} at byte {offset}: {error}") from error
+            with self._unless_overtaken(kind):
+                name = _identity(kind, line, f"{self.file(kind)} at byte {offset}")
             if name is not None:
                 places[name] = Placement(offset, len(line) + 1)
         return places
+
+    @contextmanager
+    def _unless_overtaken(self, kind: str) -> Iterator[None]:
+        """Blame a bad line on the writer that took the bytes away, if one did."""
+        try:
+            yield
+        except StoreDamaged:
+            self._check_there(self.manifest.files[kind])
+            raise
+
+    def _check_there(self, entry: FileEntry) -> None:
+        if entry_fault(self.path, entry) is not None:
+            raise StoreError(
+                f"{self.path / entry.name} was changed by a writer while it was read",
+                hint="run the command again",
+            )
 
     def _ends_line(self, entry: FileEntry, end: int) -> bool:
         return read_tail(self.path / entry.name, end)[-1:] == b"\n"
@@ -190,18 +205,21 @@ class Snapshot:
     @contextmanager
     def _open(self, entry: FileEntry, buffering: int) -> Iterator[BinaryIO]:
         """Open a file and check after reading that its bytes stayed: a cut takes the tail."""
-        path = self.path / entry.name
-        gone = StoreError(
-            f"{path} was changed by a writer while it was read", hint="run the command again"
-        )
         try:
-            file = path.open("rb", buffering)
+            file = (self.path / entry.name).open("rb", buffering)
         except FileNotFoundError:
-            raise gone from None
+            self._check_there(entry)
+            raise
         with file:
             yield file
-        if entry_fault(self.path, entry) is not None:
-            raise gone
+        self._check_there(entry)
+
+
+def _identity(kind: str, line: bytes, where: str) -> str | None:
+    try:
+        return identity(kind, loads(line))
+    except ValueError as error:
+        raise StoreDamaged(f"{where}: {error}") from error
 
 
 def entry_fault(path: Path, entry: FileEntry) -> str | None:
