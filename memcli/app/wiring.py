@@ -59,14 +59,14 @@ class Value:
 class Config:
     """All settings of one process, resolved on demand.
 
-    Args:
+    Attributes:
         environment: Environment variables.
         file: Values of the user's file.
         path: Where that file is, or would be.
     """
 
     def __init__(self, environment: Mapping[str, str], file: Mapping[str, str], path: Path) -> None:
-        self._environment, self._file, self.path = environment, file, path
+        self.environment, self.file, self.path = environment, file, path
 
     def resolve(
         self,
@@ -85,12 +85,12 @@ class Config:
         variable = f"MEMCLI_{name.upper()}"
         if flag is not None:
             return Value(flag, f"--{name.replace('_', '-')}")
-        if self._environment.get(variable):
-            return Value(self._environment[variable], variable)
+        if self.environment.get(variable):
+            return Value(self.environment[variable], variable)
         if setting.of_store and store_settings and name in store_settings:
             return Value(str(store_settings[name]), "store")
-        if name in self._file:
-            return Value(self._file[name], str(self.path))
+        if name in self.file:
+            return Value(self.file[name], str(self.path))
         return Value(setting.default, "default")
 
 
@@ -138,7 +138,7 @@ def set_config(config: Config, name: str, value: str | None) -> None:
         UsageError: If there is no such setting or its value makes no sense.
     """
     check_setting(name, value)
-    kept = {k: v for k, v in config._file.items() if k != name}
+    kept = {k: v for k, v in config.file.items() if k != name}
     if value is not None:
         kept[name] = value
     lines = [f"{key} = {_toml_string(kept[key])}\n" for key in sorted(kept)]
@@ -234,22 +234,34 @@ def now() -> datetime:
 
 
 def parse_as_of(text: str | None, tz: tzinfo) -> datetime:
-    """Return the reference time of a question: now, or an ISO date or time.
-
-    A date alone means the end of that day; a time without a zone is read in ``tz``.
+    """Return the reference time of a question: now, or an ISO date (its end) or time.
 
     Raises:
         UsageError: If the text is not an ISO date or time.
     """
     if text is None:
         return now().replace(microsecond=0)
+    return parse_moment(text, tz, end_of_day=True)
+
+
+def parse_moment(text: str, tz: tzinfo, *, end_of_day: bool) -> datetime:
+    """Return an ISO date or time; without a zone it is read in ``tz``.
+
+    Args:
+        text: ``2024-05-31`` or ``2024-05-31T18:00:00+02:00``.
+        tz: Zone of a text without one.
+        end_of_day: Whether a date alone means its last second, not its first.
+
+    Raises:
+        UsageError: If it is neither.
+    """
     try:
         at = datetime.fromisoformat(text.strip())
     except ValueError as error:
         raise UsageError(
             f"{text!r} is not a date or time", hint="e.g. 2024-05-31 or 2024-05-31T18:00:00Z"
         ) from error
-    if len(text.strip()) <= 10:
+    if len(text.strip()) <= len("2024-05-31") and end_of_day:
         at = at.replace(hour=23, minute=59, second=59)
     return at if at.tzinfo else at.replace(tzinfo=tz)
 

@@ -1,7 +1,246 @@
-"""x."""
+"""`memcli ask` and `memcli export`: from a question to evidence and an answer."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memcli.cli._input import text_or_stdin
+from memcli.cli._options import (
+    AsOfOption,
+    BudgetOption,
+    ConversationOption,
+    JsonlOption,
+    JsonOption,
+    SessionOption,
+    SinceOption,
+    SpeakerOption,
+    StoreOption,
+    TzOption,
+    UntilOption,
+)
+from memcli.cli._output import inert, json_document, json_lines, line, note, one_format
+
+if TYPE_CHECKING:
+    from memcli.app.evidence import Question
+    from memcli.records.answers import Answer
+    from memcli.records.pack import EvidencePack
+    from memcli.store.snapshot import Snapshot
+
+NOTHING = 3
+
+QuestionArgument = Annotated[
+    str | None,
+    typer.Argument(help="The question; - or nothing reads a pipe.", metavar="QUESTION"),
+]
+TimingOption = Annotated[bool, typer.Option("--timing", help="Report milliseconds on stderr.")]
+StatusOption = Annotated[
+    bool, typer.Option("--exit-status", help="Exit 3 when nothing was found or answered.")
+]
+
 
 def register(app: typer.Typer) -> None:
-    """Add."""
+    """Add the commands of this module."""
+    app.command()(ask)
+    app.command()(export)
+
+
+def export(
+    question: QuestionArgument = None,
+    store: StoreOption = None,
+    as_of: AsOfOption = None,
+    tz: TzOption = None,
+    conversation: ConversationOption = None,
+    session: SessionOption = None,
+    speaker: SpeakerOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    budget: BudgetOption = None,
+    json: JsonOption = False,
+    jsonl: JsonlOption = False,
+    prompt: Annotated[
+        bool, typer.Option("--prompt", help="Fenced, to paste before a question.")
+    ] = False,
+    timing: TimingOption = False,
+    exit_status: StatusOption = False,
+) -> None:
+    """Print the evidence pack for a question: cited turns within a token budget.
+
+    Example: memcli export "When did Mara move the workshop?" --json | jq .evidence
+    """
+    from memcli.app import evidence as use
+
+    one_format(json, jsonl)
+    started = time.perf_counter()
+    snapshot, asked = _asked(
+        question, store, as_of, tz, (conversation, session, speaker, since, until), budget
+    )
+    found = use.find_evidence(snapshot, asked)
+    pack = found.pack
+    _notes(found.warnings + pack.notes)
+    if json:
+        json_document(use.pack_as_dict(pack))
+    elif jsonl:
+        json_lines(use.evidence_as_dict(each) for each in pack.evidence)
+    elif prompt:
+        from memcli.app.prompting import pack_prompt
+
+        line(pack_prompt(pack, asked.tz))
+    else:
+        for each in use.pack_lines(pack, asked.tz):
+            line(inert(each))
+        _summary(pack)
+    _timing(timing, started)
+    if exit_status and pack.tier == "none":
+        raise typer.Exit(NOTHING)
+
+
+def ask(
+    question: QuestionArgument = None,
+    store: StoreOption = None,
+    model: Annotated[
+        str | None, typer.Option("--model", help="Model that answers.", metavar="NAME")
+    ] = None,
+    api_base: Annotated[
+        str | None,
+        typer.Option("--api-base", help="OpenAI-compatible server.", metavar="URL"),
+    ] = None,
+    reader: Annotated[
+        str | None,
+        typer.Option("--reader", help="llm, or extractive: quote, no model.", metavar="NAME"),
+    ] = None,
+    as_of: AsOfOption = None,
+    tz: TzOption = None,
+    conversation: ConversationOption = None,
+    session: SessionOption = None,
+    speaker: SpeakerOption = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    budget: BudgetOption = None,
+    always_read: Annotated[
+        bool, typer.Option("--always-read", help="Ask the model even if nothing matches.")
+    ] = False,
+    json: JsonOption = False,
+    timing: TimingOption = False,
+    exit_status: StatusOption = False,
+) -> None:
+    """Answer a question from what is stored, with citations, or abstain.
+
+    Example: memcli ask "When did Mara move the workshop?"
+    """
+    from memcli.app import answer as use
+    from memcli.app.evidence import find_evidence
+    from memcli.app.wiring import load_config
+
+    started = time.perf_counter()
+    snapshot, asked = _asked(
+        question, store, as_of, tz, (conversation, session, speaker, since, until), budget
+    )
+    config = load_config()
+    who = use.choose_reader(config, reader, model)
+    client = use.connect_model(config, model, api_base) if who == "llm" else None
+    found = find_evidence(snapshot, asked)
+    _notes(found.warnings + found.pack.notes)
+    answered = use.answer(found.pack, asked.tz, client, always_read=always_read)
+    if json:
+        json_document(use.answer_as_dict(answered, found.pack))
+    else:
+        _show_answer(answered, found.pack, asked)
+    _spend(answered, is_quoted=client is None, is_chosen=reader is not None)
+    _timing(timing, started)
+    if exit_status and not hasattr(answered, "citations"):
+        raise typer.Exit(NOTHING)
+
+
+def _asked(
+    question: str | None,
+    store: object,
+    as_of: str | None,
+    tz: str | None,
+    limits: tuple[str | None, str | None, str | None, str | None, str | None],
+    budget: str | None,
+) -> tuple[Snapshot, Question]:
+    """Return the snapshot to ask and the question with all it depends on."""
+    from pathlib import Path
+
+    from memcli.app.evidence import Question, scope_of
+    from memcli.app.stores import open_store
+    from memcli.app.wiring import load_config, parse_as_of, parse_budget, store_path, zone
+
+    text = text_or_stdin(question)
+    config = load_config()
+    snapshot = open_store(store_path(config, store if isinstance(store, Path) else None)).snapshot()
+    settings = snapshot.manifest.settings
+    name = config.resolve("tz", tz, settings).value or "UTC"
+    days = zone(name)
+    limit = config.resolve("budget", budget, settings).value or "none"
+    asked = Question(
+        text=text,
+        as_of=parse_as_of(as_of, days),
+        tz=days,
+        tz_name=name,
+        scope=scope_of(*limits, tz=days),
+        budget=parse_budget(limit),
+    )
+    return snapshot, asked
+
+
+def _notes(notes: tuple[str, ...]) -> None:
+    for each in notes:
+        note(inert(each))
+
+
+def _summary(pack: EvidencePack) -> None:
+    """Say on stderr what the lines on stdout are."""
+    if pack.tier == "none":
+        note("nothing stored matches the question")
+    spans = ", ".join(f"{w.text!r} = {w.start or '…'} to {w.end or '…'}" for w in pack.windows)
+    note(
+        inert(
+            f"{len(pack.evidence)} turns, at most {pack.tokens:,} tokens, {pack.tier}, "
+            f"as of {pack.as_of}" + (f"; {spans}" if spans else "")
+        )
+    )
+    if pack.dropped:
+        note(f"{pack.dropped} more did not fit the budget of {pack.budget:,} tokens")
+
+
+def _show_answer(answered: Answer, pack: EvidencePack, asked: Question) -> None:
+    from memcli.app.evidence import pack_lines
+    from memcli.records.answers import Answered
+
+    line(inert(answered.text))
+    if not isinstance(answered, Answered):
+        if answered.reason == "no_evidence":
+            note("nothing stored matches the question; no model was asked")
+        return
+    cited = set(answered.citations)
+    if cited:
+        line()
+    for evidence, text in zip(pack.evidence, pack_lines(pack, asked.tz), strict=True):
+        if evidence.turn.id in cited:
+            line(inert(text))
+    if not answered.citations_valid:
+        wrong = ", ".join(f"[{each}]" for each in answered.unknown_citations)
+        note(f"the answer cites {wrong}, which is not in the evidence" if wrong else _UNCITED)
+
+
+_UNCITED = "the answer cites nothing: do not trust it unseen"
+
+
+def _spend(answered: Answer, *, is_quoted: bool, is_chosen: bool) -> None:
+    if is_quoted and not is_chosen:
+        note("no model is configured: this quotes the best evidence (see `memcli config model`)")
+    usage = answered.usage
+    if usage is not None:
+        cost = f", ${usage.cost_usd:.4f}" if usage.cost_usd is not None else ""
+        note(
+            f"{answered.model}: {usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens{cost}"
+        )
+
+
+def _timing(wanted: bool, started: float) -> None:
+    if wanted:
+        note(f"{(time.perf_counter() - started) * 1000:.1f} ms")

@@ -7,6 +7,7 @@ from datetime import date
 from typing import Literal
 
 from memcli.records.evidence import Turn
+from memcli.records.indexed import IndexedTurn
 
 Channel = Literal["episode", "cooccurrence", "time"]
 """Which hyperedges brought a turn; see `evidence.route`."""
@@ -27,6 +28,25 @@ class GateWindow:
     start: date | None
     end: date | None
     text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """A turn that routing chose, before its bytes are read.
+
+    Attributes:
+        turn: What the index knows of it.
+        rank: 1 for the most relevant.
+        channel: What brought it.
+        score: Its relevance; comparable within one question only.
+        why: A short reason for people.
+    """
+
+    turn: IndexedTurn
+    rank: int
+    channel: Channel
+    score: float
+    why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,109 @@
+"""From an evidence pack to an answer: by a model, or by quoting."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import tzinfo
+from pathlib import Path
+from typing import Literal
+
+from memcli import reader
+from memcli.app.evidence import evidence_as_dict, pack_as_dict
+from memcli.app.prompting import reader_lines
+from memcli.app.wiring import Config, parse_seconds
+from memcli.errors import UsageError
+from memcli.llm.client import Client, ModelSettings, connect
+from memcli.llm.keys import Secret, key_from_environment, read_key_file
+from memcli.records.answers import Answer, Answered
+from memcli.records.pack import EvidencePack
+
+Reader = Literal["llm", "extractive"]
+
+
+def choose_reader(config: Config, reader_name: str | None, model: str | None) -> Reader:
+    """Return who answers: a model when one is configured, else quoted evidence.
+
+    Raises:
+        UsageError: If the reader is unknown, or a model is needed and none is named.
+    """
+    if reader_name not in (None, "llm", "extractive"):
+        raise UsageError(f"no reader is called {reader_name!r}", hint="llm or extractive")
+    configured = config.resolve("model", model).value is not None
+    if reader_name == "llm" and not configured:
+        raise UsageError(
+            "no model is configured", hint="give --model, or run `memcli config model NAME`"
+        )
+    if reader_name == "extractive" or not configured:
+        return "extractive"
+    return "llm"
+
+
+def connect_model(config: Config, model: str | None, api_base: str | None) -> Client:
+    """Return the client for the configured model.
+
+    Raises:
+        UsageError: If the key file or a setting is unusable.
+    """
+    name = config.resolve("model", model).value
+    if name is None:
+        raise UsageError("no model is configured", hint="give --model")
+    base = config.resolve("api_base", api_base).value
+    timeout = config.resolve("timeout").value or "60"
+    settings = ModelSettings(
+        model=name,
+        api_base=base,
+        api_key=_key(config, name, base),
+        timeout_s=parse_seconds(timeout),
+    )
+    return connect(settings)
+
+
+def _key(config: Config, model: str, api_base: str | None) -> Secret | None:
+    file = config.resolve("api_key_file").value
+    if file is not None:
+        return read_key_file(Path(file).expanduser())
+    return key_from_environment(model, api_base, config.environment)
+
+
+def answer(
+    pack: EvidencePack, tz: tzinfo, client: Client | None, *, always_read: bool = False
+) -> Answer:
+    """Return an answer with citations, or an abstention.
+
+    Args:
+        pack: The evidence.
+        tz: Zone of shown times.
+        client: The model to ask once; None quotes the best evidence.
+        always_read: Ask even where nothing matched.
+
+    Raises:
+        LLMError: If the model gave no usable reply.
+    """
+    lines = reader_lines(pack, tz)
+    if client is None:
+        return reader.extractive(lines, pack.question, tier=pack.tier)
+    return reader.read(
+        lines, pack.question, pack.as_of, client, tier=pack.tier, always_read=always_read
+    )
+
+
+def answer_as_dict(answer: Answer, pack: EvidencePack) -> dict[str, object]:
+    """Return an answer and its evidence as the JSON document that `memcli ask` prints."""
+    document: dict[str, object] = {
+        "answer": answer.text,
+        "abstained": not isinstance(answer, Answered),
+        "model": answer.model,
+        "usage": asdict(answer.usage) if answer.usage else None,
+    }
+    if isinstance(answer, Answered):
+        numbered = {e.turn.id: (n, e) for n, e in enumerate(pack.evidence, 1)}
+        document["citations"] = [
+            {"number": numbered[each][0], **evidence_as_dict(numbered[each][1])}
+            for each in answer.citations
+        ]
+        document["citations_valid"] = answer.citations_valid
+        document["unknown_citations"] = list(answer.unknown_citations)
+    else:
+        document |= {"reason": answer.reason, "citations": [], "citations_valid": True}
+        document["unknown_citations"] = []
+    return document | {"pack": pack_as_dict(pack)}

@@ -1,0 +1,102 @@
+"""Undo, compaction, verification: the store and its index, kept whole together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from memcli.budgets import count_tokens_batch
+from memcli.errors import MemcliError, StoreDamaged
+from memcli.search.builder import bring_up_to_date, covers_a_prefix
+from memcli.search.opening import open_index
+from memcli.search.watermark import read_mark
+from memcli.store import repair, verify
+from memcli.store.compact import CompactReport
+from memcli.store.layout import DERIVED
+from memcli.store.manifest import Manifest
+from memcli.store.snapshot import Snapshot
+from memcli.store.store import Store
+
+_SAMPLED = 64
+"""Turns whose index entry is compared with the stored line."""
+
+
+def undo(store: Store, *, now: datetime, wait_s: float) -> tuple[Manifest, Manifest]:
+    """Take back the last step and return the manifests (before, after).
+
+    Raises:
+        NothingFound: If there is nothing to take back.
+    """
+    with store.writer(now=now, wait_s=wait_s, command="undo") as writer:
+        before = writer.snapshot.manifest
+        after = writer.undo()
+        bring_up_to_date(writer.snapshot, count=count_tokens_batch)
+    return before, after
+
+
+def compact(store: Store, *, now: datetime, wait_s: float) -> CompactReport:
+    """Drop superseded records and bring the index level."""
+    with store.writer(now=now, wait_s=wait_s, command="compact") as writer:
+        report = writer.compact()
+        bring_up_to_date(writer.snapshot, count=count_tokens_batch)
+    return report
+
+
+def verify_store(path: Path) -> verify.Report:
+    """Return what is wrong with a store, its search index included; changes nothing."""
+    report = verify.verify(path)
+    if not report.is_sound:
+        return report
+    found = _index_findings(Store.open(path).snapshot(), report)
+    return replace(report, findings=report.findings + tuple(found))
+
+
+def _index_findings(snapshot: Snapshot, report: verify.Report) -> list[verify.Finding]:
+    """Compare the index with the turns it was made from: its count, and a sample of turns."""
+    mark = read_mark(snapshot.path / DERIVED)
+    if mark is None:
+        missing = "the search index is missing; the next ingest builds it"
+        return [verify.Finding("note", DERIVED, missing)] if snapshot.records("turns") else []
+    if not covers_a_prefix(snapshot, mark) or mark.bytes < snapshot.committed_bytes("turns"):
+        return [
+            verify.Finding("note", DERIVED, "the search index is behind; the next write mends it")
+        ]
+    turns = report.files["turns"].records - report.files["turns"].superseded
+    if mark.documents != turns:
+        words = f"the search index holds {mark.documents:,} turns of {turns:,}"
+        return [verify.Finding("warning", DERIVED, words)]
+    return _sampled_findings(snapshot)
+
+
+def _sampled_findings(snapshot: Snapshot) -> list[verify.Finding]:
+    opened = open_index(snapshot, count=count_tokens_batch)
+    if opened.warnings:
+        return [verify.Finding("warning", DERIVED, "the search index does not open")]
+    step = max(1, snapshot.records("turns") // _SAMPLED)
+    bad = 0
+    for number, (place, turn) in enumerate(snapshot.turns()):
+        if number % step == 0:
+            hit = opened.index.by_id([turn.id]).get(turn.id)
+            bad += hit is None or hit.offset < place.offset
+    words = f"{bad} of the sampled turns are not where the search index says"
+    return [verify.Finding("warning", DERIVED, words)] if bad else []
+
+
+def repair_store(path: Path, *, now: datetime) -> repair.RepairReport:
+    """Repair what can be repaired without losing records unnamed, then the index.
+
+    Raises:
+        StoreDamaged: If committed records would be lost silently.
+    """
+    report = repair.repair(path, now=now)
+    try:
+        with Store.open(path).writer(now=now, command="verify --repair") as writer:
+            bring_up_to_date(writer.snapshot, count=count_tokens_batch)
+    except StoreDamaged:
+        raise
+    except MemcliError as error:
+        raise MemcliError(
+            f"the store is repaired, its index is not: {error.message}", hint=error.hint
+        ) from error
+    return report
