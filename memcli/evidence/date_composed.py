@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Literal
 
 from memcli.evidence.date_cycles import CALENDAR, HOLIDAYS
-from memcli.evidence.date_days import day_first, month_first, nth_of_month, numeric
+from memcli.evidence.date_days import day_first, month_first, nth_of_month, numeric, worded_day
 from memcli.evidence.date_line import Line, Rule, Term, Unknown, fixed
 from memcli.evidence.date_named import (
     day_word,
@@ -62,8 +62,6 @@ from memcli.evidence.date_words import (
 )
 
 _OWNERS = word_set("my your his her its our their the this that")
-
-
 _PHRASE_ENDS = word_set(
     "about and or in on at to with for from by of but that did does do was were is when"
     " where while which who what how he she it they we i you"
@@ -212,7 +210,7 @@ _RULES: tuple[tuple[Collection[str], tuple[Rule, ...]], ...] = (
     (["week", "weekend", "month", "year"], (unit_of,)),
     (["weekend"], (weekend_alone,)),
     (WHICH, (rolling, relative)),
-    (ORDINALS, (nth_part,)),
+    (ORDINALS, (nth_part, worded_day)),
     ([*PARTS, *PARTS_OF], (part_name,)),
     (["earlier", "later"], (earlier,)),
     ([*NUMBERS, *VAGUE, "half"], (ago,)),
@@ -249,7 +247,5 @@ def read_term(line: Line, index: int, cue: str) -> Term | Unknown | None:
 
 
 _OFFSET_STARTS = frozenset(NUMBERS) | frozenset(VAGUE) | {"the"}
-
-
 STARTS = frozenset(_BY_WORD) | _OFFSET_STARTS
 """Words a date can begin with, prepositions apart."""

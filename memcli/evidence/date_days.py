@@ -8,22 +8,25 @@ from __future__ import annotations
 from datetime import date, datetime, tzinfo
 
 from memcli.evidence.date_cycles import CALENDAR, named_month
-from memcli.evidence.date_line import LOOSE, STRICT, Line, Term, fixed, year_after, year_number
+from memcli.evidence.date_line import STRICT, Line, Term, fixed, year_after, year_number
 from memcli.evidence.date_periods import At, Period, month_day, months_from, one_day, yearly
 from memcli.evidence.date_tokens import Token
-from memcli.evidence.date_words import ABBREVIATIONS, COUNTED, MONTHS, NAMELIKE, VERBLIKE, word_set
+from memcli.evidence.date_words import (
+    ABBREVIATIONS,
+    COUNTED,
+    MONTHS,
+    NAMELIKE,
+    ORDINALS,
+    VERBLIKE,
+    word_set,
+)
 
+_MONTH_CUES = STRICT | {"by", "from", "around", "for"}
 DASHES = frozenset("-–—")
-
-
 _TO = DASHES | {"to", "through", "until", "till"}
-
-
 _AFTER_NAME = word_set(
     "about and or in on at to with for of but that did does do when where while which who"
 )
-
-
 _AFTER_MAY = word_set(
     "be have not also well seem look need help sound just i you we they he she it never"
     " even still only require cause mean make come go get contain include vary differ"
@@ -108,8 +111,8 @@ def month_alone(line: Line, index: int, cue: str) -> bool:
         or (name.word == "may" and after.word in _AFTER_MAY)
     ):
         return False
-    if name.word not in NAMELIKE:
-        return cue in LOOSE
+    if name.word not in NAMELIKE or (name.word == "march" and not _plain_word(name)):
+        return cue in _MONTH_CUES
     if cue in {"before", "after"}:
         return after.kind == "mark" or after.word in _AFTER_NAME
     return cue in STRICT
@@ -140,6 +143,14 @@ def day_first(line: Line, index: int, cue: str) -> Term | None:
         or year_after(line, stop)[0] is not None
     )
     return _day_of_month(line, stop, number, first, last) if sure else None
+
+
+def worded_day(line: Line, index: int, cue: str) -> Term | None:
+    """Read "the second of January"."""
+    number, month = ORDINALS.get(line.word(index), 0), MONTHS.get(line.word(index + 2))
+    if number < 1 or month is None or line.word(index + 1) != "of":
+        return None
+    return _day_of_month(line, index + 3, month, number, number)
 
 
 def nth_of_month(line: Line, index: int, cue: str) -> Term | None:

@@ -2,7 +2,8 @@
 
 Only a day beside a month name of another language, or a date in Han or Hangul units, is handed
 over, alone and with strict settings: dateparser finds dates in plain prose where there are none,
-and its import takes half a second that the common question must not pay.
+and its import takes half a second that the common question must not pay. Only the locales in
+which the month exists are tried: all of them take 0.15 s a date.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ def foreign_dates(text: str, reference: datetime) -> Iterator[tuple[date, tuple[
         name = found["name"]
         if name is not None and not _is_month(name.casefold(), found[0]):
             continue
-        day = _parse(found[0], reference)
+        languages = FOREIGN_MONTHS[name.casefold()] if name else ["zh", "ja", "ko"]
+        day = _parse(found[0], languages, reference)
         if day is not None:
             yield day, found.span()
 
@@ -43,11 +45,12 @@ def _is_month(name: str, words: str) -> bool:
     return name in FOREIGN_MONTHS and (name not in _ENGLISH or words[-4:].isdigit())
 
 
-def _parse(words: str, reference: datetime) -> date | None:
+def _parse(words: str, languages: list[str], reference: datetime) -> date | None:
     import dateparser  # half a second: only for a text that holds such a date
 
     parsed = dateparser.parse(
         words,
+        languages=languages,
         settings={
             "REQUIRE_PARTS": ["day", "month"],
             "RELATIVE_BASE": reference.replace(tzinfo=None),

@@ -17,17 +17,13 @@ from memcli.evidence.date_words import COUNTED, word_set
 
 STRICT = word_set("in since during throughout until till before after between")
 """Prepositions that people's names rarely follow; what namelike months need when alone."""
-
-
-LOOSE = STRICT | word_set("by from around over for at on about")
-
-
+LOOSE = STRICT | word_set("by from around over for at on")
 _END = Token("mark", "", "", 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """The tokens of one text, the moment, in the wanted zone, that it is read from, and the nesting."""
+    """The tokens of a text, the local moment it is read from, and how deep the reading is."""
 
     tokens: Sequence[Token]
     now: datetime

@@ -20,14 +20,8 @@ from memcli.evidence.date_words import (
 )
 
 _YEAR_CUES = STRICT | word_set("by from around")
-
-
 _SEASON_CUES = STRICT | word_set("over for by around from")
-
-
 _WEEKDAY_CUES = word_set("on since until till before after by from for around between")
-
-
 _NOT_BEFORE_WEEKDAY = word_set(
     "a an the every each any one my your his her our their called named good black holy of and or"
 )

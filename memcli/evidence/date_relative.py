@@ -39,23 +39,11 @@ from memcli.evidence.date_words import (
 )
 
 _LAST = word_set("last past previous")
-
-
 _NEXT = word_set("next coming upcoming")
-
-
 WHICH = _LAST | _NEXT | {"this", "current"}
-
-
 _MONTH_STEPS = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
-
-
 _DAY_STEPS = {"day": 1, "week": 7, "fortnight": 14}
-
-
 WHOLE = {"month": month, "quarter": quarter, "year": year, "decade": decade}
-
-
 _WEEK_SLACK = 3
 """Days on either side that "two weeks ago" also covers in people's mouths."""
 

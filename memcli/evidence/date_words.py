@@ -146,18 +146,29 @@ COMPOUNDS = word_set(
 )
 """After a season or a holiday these make it an adjective."""
 
-FOREIGN_MONTHS = word_set(
-    "januar jänner februar feber märz mai juni juli oktober dezember janvier février"
-    " fevrier mars avril juin juillet août aout septembre octobre novembre décembre enero"
-    " febrero marzo abril mayo junio julio agosto septiembre setiembre octubre noviembre"
-    " diciembre gennaio febbraio aprile maggio giugno luglio settembre ottobre dicembre"
-    " janeiro fevereiro março maio junho julho setembro outubro novembro dezembro januari"
-    " februari maart mei augustus maj augusti stycznia lutego marca kwietnia maja czerwca"
-    " lipca sierpnia września października listopada grudnia января февраля марта апреля мая"
-    " июня июля августа сентября октября ноября декабря січня лютого березня квітня травня"
-    " червня липня серпня вересня жовтня листопада грудня ocak şubat mart nisan mayıs"
-    " haziran temmuz ağustos eylül ekim kasım aralık"
-)
+_FOREIGN = {
+    "de": "januar jänner februar feber märz mai juni juli oktober dezember",
+    "fr": "janvier février fevrier mars avril mai juin juillet août aout septembre octobre"
+    " novembre décembre",
+    "es": "enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre"
+    " noviembre diciembre",
+    "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre dicembre",
+    "pt": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro"
+    " dezembro",
+    "nl": "januari februari maart mei juni juli augustus oktober",
+    "sv": "januari februari mars maj juni juli augusti oktober",
+    "pl": "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września"
+    " października listopada grudnia",
+    "ru": "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+    "uk": "січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня",
+    "tr": "ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık",
+}
+FOREIGN_MONTHS: dict[str, list[str]] = {
+    name: [language for language, others in _FOREIGN.items() if name in others.split()]
+    for names in _FOREIGN.values()
+    for name in names.split()
+}
+"""Codes of the languages in which a word is a month."""
 
 CORE = (
     frozenset(MONTHS)

@@ -208,6 +208,19 @@ def test_any_text_at_any_time_is_read_without_error(text, reference):
         assert window.start or window.end
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(0, 99),
+    st.sampled_from(["mai", "juin", "de febrero de", "мая", "mars", "ağustos", "월"]),
+    st.sampled_from(["", "2024", "0001", "9999"]),
+    MOMENTS,
+)
+def test_foreign_shapes_give_that_day_or_nothing(day, month, year, reference):
+    for window in read(f"{day} {month} {year}".strip(), reference).windows:
+        assert window.start == window.end
+        assert window.start.day == day
+
+
 @settings(max_examples=100, deadline=None)
 @given(
     st.sampled_from(
