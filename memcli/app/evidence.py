@@ -66,7 +66,7 @@ def find_evidence(snapshot: Snapshot, question: Question) -> Found:
     )
     places = [Placement(r.turn.offset, r.turn.length) for r in routed.ranked]
     turns = {turn.id: turn for turn in snapshot.read_turns(places)}
-    packed = pack(routed.ranked, turns, routed.weights, question.budget)
+    packed = pack(routed.ranked, turns, routed.question.weights, question.budget)
     made = EvidencePack(
         question=question.text,
         as_of=rfc3339(question.as_of),
