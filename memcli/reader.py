@@ -12,11 +12,11 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from memcli import prompts
 from memcli.llm.client import Client
 from memcli.records.answers import REFUSAL, Abstained, Answer, Answered
+from memcli.records.pack import Tier
 
 PROMPT = "reader"
 ANSWER_TOKENS = 128
@@ -26,9 +26,6 @@ QUOTED_LINES = 3
 QUOTE_CHARS = 400
 """Bound of one quoted line in characters."""
 EXTRACTIVE = "extractive"
-
-Tier = Literal["match", "weak", "none"]
-"""How well the evidence fits the question, as routing judged it."""
 
 _RANGE = r"\d+(?:\s*[–-]\s*\d+)?"
 # [3], [1, 4], [2-4], 【3】, 【3†source】; not [2024-05-08].

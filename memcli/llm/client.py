@@ -7,79 +7,27 @@ the same on both ways.
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from memcli.errors import UsageError
 from memcli.llm.address import parse_address
 from memcli.llm.families import Profile, profile_of
 from memcli.llm.faults import error_of_empty, error_of_failure, error_of_misfit
 from memcli.llm.http_path import HttpPath
 from memcli.llm.json_reply import find_object, without_thoughts
-from memcli.llm.keys import Secret
 from memcli.llm.litellm_path import LitellmPath
 from memcli.llm.retry import wait_s
+from memcli.llm.settings import ModelSettings
 from memcli.llm.transport import Failure, Message, RawReply, Request, Schema, Transport
 from memcli.records.answers import Usage
 
-_AZURE = ("azure/", "azure_ai/")
-# Prefixes by which litellm users name a server of their own; the server does not know them.
-_OWN_SERVER = (
-    "openai/",
-    "custom_openai/",
-    "openai_like/",
-    "ollama/",
-    "ollama_chat/",
-    "hosted_vllm/",
-    "lm_studio/",
-    "llamafile/",
-)
-# What the door itself decides; the rest of a request is the user's to set.
-_OURS = frozenset(
-    {
-        "api_base",
-        "api_key",
-        "drop_params",
-        "max_retries",
-        "messages",
-        "model",
-        "n",
-        "num_retries",
-        "response_format",
-        "stream",
-        "timeout",
-    }
-)
+__all__ = ["Client", "ModelSettings", "Reply", "connect"]
+
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSettings:
-    """Which model, where, and how patiently.
-
-    Attributes:
-        model: ``provider/name`` as litellm writes it. With an ``api_base`` the server's own
-            name; one leading ``openai/``, ``ollama/`` or the like is taken off.
-        api_base: Base URL of an OpenAI-compatible server, or None.
-        api_key: None where the server needs none or litellm finds the provider's own.
-        timeout_s: Seconds for one try, from connecting to the last byte.
-        max_retries: Further tries after a transient failure.
-        headroom_tokens: Room for thinking beside the answer; None: by the model's family.
-        options: Passed through to the server (``temperature``, ``reasoning_effort`` …).
-    """
-
-    model: str
-    api_base: str | None = None
-    api_key: Secret | None = None
-    timeout_s: float = 120.0
-    max_retries: int = 2
-    headroom_tokens: int | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +72,7 @@ def _way(settings: ModelSettings) -> Transport:
     if settings.api_base is None:
         return LitellmPath(api_base=None, key=settings.api_key)
     address = parse_address(settings.api_base)
-    if address.is_azure or settings.model.startswith(_AZURE):
+    if address.is_azure or settings.is_azure:
         return LitellmPath(api_base=settings.api_base, key=settings.api_key)
     return HttpPath(address=address, key=settings.api_key)
 
@@ -140,10 +88,7 @@ class Client:
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if not settings.model.strip():
-            raise UsageError("the model has no name", hint="set --model or the model setting")
-        if reserved := sorted(_OURS & settings.options.keys()):
-            raise UsageError(f"model option {reserved[0]!r} is not yours to set")
+        settings.check()
         self._settings, self._transport = settings, transport
         self._sleep, self._clock = sleep, clock
         self._profile = _profile(settings)
@@ -204,21 +149,22 @@ class Client:
 
     def _ask(self, messages: Sequence[Message], wanted: _Wanted) -> _Said:
         """Return a reply with words in it, after retries and after what the model refuses."""
-        for tries in itertools.count(1):
+        tries = 0
+        while True:
+            tries += 1
             request = self._request(messages, wanted)
             outcome = self._transport.send(request)
             if isinstance(outcome, RawReply):
                 return self._spoken(outcome, tries, wanted)
             if not self._has_learnt(outcome, request):
                 self._wait_or_raise(outcome, tries)
-        raise AssertionError("unreachable: the count has no end")
 
     def _request(self, messages: Sequence[Message], wanted: _Wanted) -> Request:
         settings, profile = self._settings, self._profile
         if wanted.schema is not None and not profile.takes_schema:
             messages = [*messages[:-1], _with_schema(messages[-1], wanted.schema)]
         return Request(
-            model=_name(settings.model, self._transport),
+            model=settings.served_name if self._is_direct else settings.model,
             messages=[_sendable(message) for message in messages],
             timeout_s=settings.timeout_s,
             parameters={
@@ -249,6 +195,10 @@ class Client:
         self._sleep(pause)
 
     @property
+    def _is_direct(self) -> bool:
+        return isinstance(self._transport, HttpPath)
+
+    @property
     def _who(self) -> str:
         return f"{self.model} at {self.place}"
 
@@ -276,15 +226,6 @@ def _profile(settings: ModelSettings) -> Profile:
     if settings.headroom_tokens is None:
         return profile
     return replace(profile, headroom_tokens=settings.headroom_tokens)
-
-
-def _name(model: str, transport: Transport) -> str:
-    """Return the model's name as the server knows it."""
-    if isinstance(transport, HttpPath):
-        for prefix in _OWN_SERVER:
-            if model.startswith(prefix):
-                return model.removeprefix(prefix)
-    return model
 
 
 def _sendable(message: Message) -> Message:

@@ -25,7 +25,7 @@ def error_of_failure(failure: Failure, *, who: str, tries: int, key: Secret | No
         tries: Requests sent.
         key: Kept out of the message, the hint and ``raw``.
     """
-    words = one_line(redact(failure.words, key))
+    words = one_line(redact(failure.words, key)) or "no reason given"
     if failure.kind == "invalid":
         return LLMReplyInvalid(
             f"{who} sent no chat completion: {words}",

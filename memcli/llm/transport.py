@@ -103,7 +103,7 @@ def read_completion(payload: object, raw: str) -> RawReply | Failure:
     """Return the reply inside the JSON of a chat completion.
 
     Content given as a list of parts is joined. An error object inside a 200 (gateways do
-    that) counts as the status it names.
+    that) counts as the status it names, without one as a refusal.
     """
     if not isinstance(payload, Mapping):
         return Failure(kind="invalid", words="the reply is not a JSON object", raw=raw)
@@ -125,10 +125,10 @@ def _error_inside(payload: Mapping[str, Any], raw: str) -> Failure:
     error = payload.get("error")
     if not isinstance(error, Mapping):
         return Failure(kind="invalid", words="the reply has no choices", raw=raw)
-    words, code = str(error.get("message") or "an error without words"), error.get("code")
-    if isinstance(code, int) and 400 <= code <= 599:
-        return Failure(kind="status", status=code, words=words)
-    return Failure(kind="invalid", words=words, raw=raw)
+    code = error.get("code")
+    is_status = isinstance(code, int) and 400 <= code <= 599
+    words = str(error.get("message") or "")
+    return Failure(kind="status", status=code if is_status else None, words=words)
 
 
 def _content(content: object) -> str:

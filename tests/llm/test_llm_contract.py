@@ -173,6 +173,11 @@ def test_unprocessable_request(door: Door, waits: list[float]) -> None:
     assert waits == []
 
 
+def test_an_error_inside_a_200_is_a_refusal(door: Door) -> None:
+    error, _ = fail(door, [send_json({"error": {"message": "no such thing"}})])
+    assert type(error) is LLMRejected
+
+
 INVALID = {
     "page": fake_llm.html(),
     "truncated": fake_llm.raw(b'{"choices": [{"message": {"content": "Fri'),

@@ -83,6 +83,21 @@ def test_the_way_to_a_model(model: str, api_base: str | None, place: str) -> Non
 
 
 @pytest.mark.parametrize(
+    ("model", "served"),
+    [
+        ("openai/qwen3", "qwen3"),
+        ("ollama/llama3:8b", "llama3:8b"),
+        ("hosted_vllm/org/name", "org/name"),
+        ("openai/openai/gpt-x", "openai/gpt-x"),
+        ("meta-llama/Llama-3", "meta-llama/Llama-3"),
+        ("qwen3", "qwen3"),
+    ],
+)
+def test_the_name_a_server_of_ones_own_knows(model: str, served: str) -> None:
+    assert ModelSettings(model=model).served_name == served
+
+
+@pytest.mark.parametrize(
     "settings",
     [
         ModelSettings(model=" "),

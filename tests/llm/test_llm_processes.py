@@ -13,8 +13,9 @@ import fake_llm
 import pytest
 from fake_llm import FakeLLM
 
-from memcli.errors import LLMUnavailable
+from memcli.errors import LLMReplyInvalid, LLMUnavailable
 from memcli.llm.client import ModelSettings, connect
+from memcli.llm.http_path import LARGEST_REPLY_BYTES
 
 HEAVY = "print([m for m in ('httpx', 'litellm', 'openai', 'ssl', 'tiktoken') if m in sys.modules])"
 ASK = """
@@ -72,6 +73,26 @@ def test_no_proxy_stands_between_us_and_this_machine() -> None:
         code = ASK.format(client="connect(settings)")
         done = python(code, fake.url, HTTP_PROXY=dead, http_proxy=dead, ALL_PROXY=dead)
     assert done.stderr == "Friday None\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [(b'{"choices": [{"index": 0}]}', "no message"), (b" " * (LARGEST_REPLY_BYTES + 1), "larger")],
+)
+def test_a_direct_reply_that_is_none(body: bytes, said: str) -> None:
+    with FakeLLM({"text": [fake_llm.raw(body)]}) as fake:
+        client = connect(ModelSettings(model="m", api_base=fake.url))
+        with pytest.raises(LLMReplyInvalid, match=said):
+            client.complete([{"role": "user", "content": "x"}], max_tokens=8, role="reader")
+
+
+def test_https_is_not_given_up_for_a_server_without_it() -> None:
+    with FakeLLM({"text": [fake_llm.say("Friday")]}) as fake:
+        url = fake.url.replace("http:", "https:")
+        client = connect(ModelSettings(model="m", api_base=url, max_retries=0))
+        with pytest.raises(LLMUnavailable):
+            client.complete([{"role": "user", "content": "x"}], max_tokens=8, role="reader")
+    assert fake.seen == []
 
 
 def test_a_reply_that_only_trickles_ends_at_the_deadline() -> None:
