@@ -7,10 +7,11 @@ turn of its own; pictures and files become the caption of the words they stand w
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from memcli.importers.jsonvalues import as_json
 
 Kind = Literal["text", "reasoning", "call", "result"]
 
@@ -101,11 +102,6 @@ def call_text(name: Any, arguments: Any) -> str:
     """Return ``name(arguments)``: arguments verbatim if they are text, else as JSON."""
     shown = arguments if isinstance(arguments, str) else as_json(arguments)
     return f"{name if isinstance(name, str) else 'tool'}({'' if arguments is None else shown})"
-
-
-def as_json(value: Any) -> str:
-    """Return a value as JSON with its own characters, not escapes."""
-    return json.dumps(value, ensure_ascii=False)
 
 
 def attachment_note(part: dict[str, Any]) -> str:

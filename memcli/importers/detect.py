@@ -12,6 +12,7 @@ from pathlib import Path
 
 import memcli.importers
 from memcli.errors import SourceFormatError, UsageError
+from memcli.importers.bytestream import READ_ERRORS
 from memcli.importers.contract import Format, Input
 from memcli.importers.foreign import foreign
 from memcli.importers.inputs import FoundInput, Unreadable, expand
@@ -162,6 +163,9 @@ def _recognised(
         detected = detect(found, name=name)
     except SourceFormatError as error:
         return found, Unreadable(found.name, error)
+    except READ_ERRORS as error:  # gone or forbidden since it was found
+        message = f"{found.name}: cannot be read ({error})"
+        return Unreadable(found.name, SourceFormatError(message, hint="check the file"))
     return Source(found, detected.format, detected.evidence)
 
 

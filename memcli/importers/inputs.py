@@ -81,6 +81,15 @@ class FileInput:
         return self.path.open("rb")
 
 
+class _Archive:
+    """A zip that stays open while an input of it is in use: its table is read only once."""
+
+    def __init__(self, file: FileInput) -> None:
+        self.file = file
+        self.opened = zipfile.ZipFile(file.path)
+        weakref.finalize(self, self.opened.close)
+
+
 class ZipMember:
     """A file inside a zip, read in place; inputs compare by identity.
 
@@ -90,11 +99,11 @@ class ZipMember:
         container: The archive.
     """
 
-    def __init__(self, archive: FileInput, info: zipfile.ZipInfo) -> None:
+    def __init__(self, archive: _Archive, info: zipfile.ZipInfo) -> None:
         self._archive, self._info = archive, info
         self.inner = info.filename
-        self.name = f"{archive.name}!{info.filename}"
-        self.container: str | None = str(archive.path)
+        self.name = f"{archive.file.name}!{info.filename}"
+        self.container: str | None = str(archive.file.path)
         _beginning(self)
 
     @property
@@ -108,9 +117,8 @@ class ZipMember:
         return len(_beginning(self)) <= HEAD_BYTES
 
     def open(self) -> BinaryIO:
-        """Return a fresh binary stream; the archive closes with it."""
-        with zipfile.ZipFile(self._archive.path) as opened:
-            return cast(BinaryIO, opened.open(self._info))
+        """Return a fresh binary stream from the start."""
+        return cast(BinaryIO, self._archive.opened.open(self._info))
 
 
 FoundInput = FileInput | ZipMember
@@ -155,7 +163,8 @@ def _folder(folder: Path) -> Iterator[FoundInput | Unreadable]:
         found += [Path(here, name) for name in files if not name.startswith(".")]
     for error in failed:
         yield _unreadable(str(error.filename), _reason(error), "check its permissions")
-    wanted = [path for path in sorted(found) if path.suffix.lower() not in _MEDIA]
+    ordered = sorted(found, key=Path.as_posix)  # x.jsonl before x/subagents/…
+    wanted = [path for path in ordered if path.suffix.lower() not in _MEDIA]
     if not wanted and not failed:
         yield _unreadable(str(folder), "the folder holds no files to read", "name another one")
     for path in wanted:
@@ -182,12 +191,12 @@ def _file(path: Path, *, container: str | None = None) -> Iterator[FoundInput | 
     except OSError as error:
         yield _unreadable(str(path), _reason(error), "check its permissions")
     else:
-        yield from _archive(found) if found.head.startswith(_ZIP_MARKS) else [found]
+        yield from _members(found) if found.head.startswith(_ZIP_MARKS) else [found]
 
 
 def _standard_input() -> Iterator[FoundInput | Unreadable]:
     found = _spool(sys.stdin.buffer, "stdin")
-    yield from _archive(found) if found.head.startswith(_ZIP_MARKS) else [found]
+    yield from _members(found) if found.head.startswith(_ZIP_MARKS) else [found]
 
 
 def _spool(stream: BinaryIO, name: str) -> FileInput:
@@ -200,19 +209,19 @@ def _spool(stream: BinaryIO, name: str) -> FileInput:
     return found
 
 
-def _archive(archive: FileInput) -> Iterator[FoundInput | Unreadable]:
+def _members(file: FileInput) -> Iterator[FoundInput | Unreadable]:
     """Yield the members of a zip sorted by name; hidden ones, folders and media skipped."""
     try:
-        with zipfile.ZipFile(archive.path) as opened:
-            members = opened.infolist()
+        archive = _Archive(file)
     except READ_ERRORS as error:
         yield _unreadable(
-            archive.name, f"is a damaged zip ({error})", "download it again; it may be cut off"
+            file.name, f"is a damaged zip ({error})", "download it again; it may be cut off"
         )
         return
+    members = archive.opened.infolist()
     if len(members) > MAX_MEMBERS:
         yield _unreadable(
-            archive.name, f"holds more than {MAX_MEMBERS:,} entries", "unpack what you need"
+            file.name, f"holds more than {MAX_MEMBERS:,} entries", "unpack what you need"
         )
         return
     for info in sorted(members, key=lambda member: member.filename):
@@ -226,8 +235,8 @@ def _is_skipped(info: zipfile.ZipInfo) -> bool:
     return info.is_dir() or hidden or Path(parts[-1]).suffix.lower() in _MEDIA
 
 
-def _member(archive: FileInput, info: zipfile.ZipInfo) -> FoundInput | Unreadable:
-    name = f"{archive.name}!{info.filename}"
+def _member(archive: _Archive, info: zipfile.ZipInfo) -> FoundInput | Unreadable:
+    name = f"{archive.file.name}!{info.filename}"
     if problem := _danger(info):
         return _unreadable(name, problem, "unpack the archive and name the file itself")
     try:

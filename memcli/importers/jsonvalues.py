@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memcli.importers.bytestream import Line, lines, rejected, utf8_chunks
-from memcli.importers.contract import Input, Rejected
+from memcli.importers.contract import Event, Input, Rejected
 from memcli.records.codec import loads
 
 # Everything up to the next bracket (and comma); a string that is not closed yet stops it.
@@ -55,6 +55,39 @@ def parse(where: str, raw: bytes, line: int | None = None) -> Item | Rejected:
         return rejected(where, "nested too deeply", raw)
     except ValueError as error:
         return rejected(where, f"not JSON ({error})", raw)
+
+
+def as_json(value: Any) -> str:
+    """Return a value as JSON with its own characters, not escapes."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def brief(value: Any) -> str:
+    """Return the beginning of a value as JSON, for a message."""
+    try:
+        return as_json(value)[:60]
+    except RecursionError:
+        return "a value nested too deeply"
+
+
+def rejected_value(where: str, reason: str, value: Any) -> Rejected:
+    """Return a `Rejected` that shows the beginning of a parsed value."""
+    try:
+        shown = as_json(value)
+    except RecursionError:
+        shown = ""
+    return rejected(where, reason, shown)
+
+
+def sheltered(where: str, events: Iterator[Event]) -> list[Event]:
+    """Return the events of one record, or its rejection where it is nested too deeply.
+
+    The parser takes about a thousand levels, more than can be walked or written again.
+    """
+    try:
+        return list(events)
+    except RecursionError:
+        return [rejected(where, "nested too deeply")]
 
 
 def json_lines(source: Input) -> Iterator[Item | Rejected]:

@@ -14,8 +14,6 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Any
 
-from memcli.importers.blocks import as_json
-from memcli.importers.bytestream import rejected
 from memcli.importers.contract import (
     Draft,
     Event,
@@ -28,9 +26,9 @@ from memcli.importers.contract import (
     Repeated,
     Warned,
 )
-from memcli.importers.jsonvalues import Item, array_values, document
+from memcli.importers.jsonvalues import Item, brief, rejected_value, sheltered
 from memcli.importers.moments import stated
-from memcli.importers.shape import shape_of
+from memcli.importers.shape import records, shape_of
 
 _SESSION = re.compile(r"session_(\d{1,6})")
 _NO_TALK = ("qa", "event_summary", "observation", "session_summary")
@@ -56,13 +54,11 @@ def _talk(sample: dict[str, Any]) -> dict[str, Any]:
 
 def read(source: Input, options: ReadOptions) -> Iterator[Event]:
     """Yield the turns of each sample, sessions by number, turns as listed."""
-    single = shape_of(source).kind == "object"
-    samples = iter([document(source)]) if single else array_values(source)
-    for group, item in enumerate(samples):
+    for group, item in enumerate(records(source)):
         if isinstance(item, Rejected):
             yield item
         elif not isinstance(item.value, dict):
-            yield rejected(item.where, "not a LoCoMo sample: no object", as_json(item.value))
+            yield rejected_value(item.where, "not a LoCoMo sample: no object", item.value)
         else:
             yield from _sample(item, group, options)
 
@@ -74,7 +70,7 @@ def _sample(item: Item, group: int, options: ReadOptions) -> Iterator[Event]:
     talk = _talk(sample)
     numbers = sorted(int(match[1]) for key in talk if (match := _SESSION.fullmatch(key)))
     if not numbers:
-        yield rejected(item.where, "sample without sessions", as_json(sample))
+        yield rejected_value(item.where, "sample without sessions", sample)
     seen = dict[str, Any]()
     for number in numbers:
         yield from _session(item.where, number, talk, _Place(conversation, group, seen), options)
@@ -108,14 +104,15 @@ def _session(
     session = f"session_{number}"
     turns, date = talk[session], talk.get(f"{session}_date_time")
     if not isinstance(turns, list):
-        yield rejected(f"{where}/{session}", "session is no list of turns", as_json(turns))
+        yield rejected_value(f"{where}/{session}", "session is no list of turns", turns)
         return
     time = stated(date, options.tz)
     if time is None and turns:
-        told = "no date" if date is None else f"a date that is not understood: {as_json(date)}"
+        told = "no date" if date is None else f"a date that is not understood: {brief(date)}"
         yield Warned(where=f"{where}/{session}", reason=f"session has {told}")
     for position, turn in enumerate(turns, start=1):
-        yield from _turn(f"{where}/{session}/{position}", turn, session, time, place)
+        told = f"{where}/{session}/{position}"
+        yield from sheltered(told, _turn(told, turn, session, time, place))
 
 
 def _turn(
@@ -123,7 +120,7 @@ def _turn(
 ) -> Iterator[Event]:
     text = turn.get("text") if isinstance(turn, dict) else None
     if not isinstance(text, str):
-        yield rejected(where, "record without text", as_json(turn))
+        yield rejected_value(where, "record without text", turn)
         return
     native_id = turn.get("dia_id") if isinstance(turn.get("dia_id"), str) else None
     if native_id is not None and native_id in place.seen:

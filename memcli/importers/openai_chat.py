@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from memcli.importers.blocks import Passage, as_json, call_text, passages, result_passage
-from memcli.importers.bytestream import rejected
+from memcli.importers.blocks import Passage, call_text, passages, result_passage
 from memcli.importers.contract import (
     Draft,
     Event,
@@ -23,9 +22,9 @@ from memcli.importers.contract import (
     Rejected,
     Warned,
 )
-from memcli.importers.jsonvalues import Item, array_values, document, json_lines
+from memcli.importers.jsonvalues import Item, as_json, brief, rejected_value, sheltered
 from memcli.importers.moments import stated
-from memcli.importers.shape import shape_of
+from memcli.importers.shape import records, shape_of
 from memcli.records.evidence import Role
 
 ROLES: dict[str, Role] = {
@@ -75,32 +74,24 @@ def _is_message(item: dict[str, Any]) -> bool:
 
 def read(source: Input, options: ReadOptions) -> Iterator[Event]:
     """Yield the turns of each message, in order."""
-    for item in _messages(source):
-        yield from [item] if isinstance(item, Rejected) else _events(item, options)
-
-
-def _messages(source: Input) -> Iterator[Item | Rejected]:
-    shape = shape_of(source)
-    if shape.kind == "array":
-        return array_values(source)
-    if shape.kind == "lines":
-        return json_lines(source)
-    if "messages" in shape.keys:
-        return array_values(source, "messages")
-    return iter([document(source)])
+    for item in records(source, "messages"):
+        if isinstance(item, Rejected):
+            yield item
+        else:
+            yield from sheltered(item.where, _events(item, options))
 
 
 def _events(item: Item, options: ReadOptions) -> Iterator[Event]:
     message = item.value
     if not isinstance(message, dict):
-        yield rejected(item.where, "not a message: no object", as_json(message))
+        yield rejected_value(item.where, "not a message: no object", message)
         return
     named = message.get("role")
     role = ROLES.get(named.lower()) if isinstance(named, str) else None
     found = _passages(message)
     if role is None or found is None:
-        why = "record without text" if role else f"no known role: {as_json(named)}"
-        yield rejected(item.where, why, as_json(message))
+        why = "record without text" if role else f"no known role: {brief(named)}"
+        yield rejected_value(item.where, why, message)
         return
     time, problem = time_of(message, options)
     if problem:
@@ -131,7 +122,7 @@ def time_of(message: dict[str, Any], options: ReadOptions) -> tuple[Moment | Non
         if time := stated(value, options.tz):
             return time, ""
     if given:
-        return None, f"{given[0][0]} is not understood as a time: {as_json(given[0][1])[:60]}"
+        return None, f"{given[0][0]} is not understood as a time: {brief(given[0][1])}"
     return None, ""
 
 

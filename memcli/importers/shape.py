@@ -16,8 +16,14 @@ from itertools import islice
 from typing import Any, Literal
 
 from memcli.importers.bytestream import Line, lines
-from memcli.importers.contract import HEAD_BYTES, Input, Rejected
-from memcli.importers.jsonvalues import Item, array_values, document, parse
+from memcli.importers.contract import Input, Rejected
+from memcli.importers.jsonvalues import (
+    Item,
+    array_values,
+    document,
+    json_lines,
+    parse,
+)
 
 Kind = Literal["empty", "binary", "array", "object", "lines", "json", "text"]
 """``lines``: JSONL of two lines or more. ``json``: begins like JSON but does not parse."""
@@ -39,7 +45,7 @@ class Shape:
     Attributes:
         kind: See `Kind`.
         items: First parsed items of an array, lines of JSONL, or the one object; in order.
-        keys: Keys of the object, or those seen in the head where it did not parse whole.
+        keys: Keys of the object, or those seen in the head where nothing could be parsed.
         text: The decoded head of a text, undecodable bytes as surrogates; for looking only.
     """
 
@@ -65,13 +71,31 @@ def shape_of(source: Input) -> Shape:
     text = head_text(source)
     start = text.lstrip("\ufeff \t\r\n")
     if start.startswith("[") and _is_json_start(source, start):
-        return Shape("array", _values(islice(array_values(source), SAMPLE_ITEMS)))
+        items = _values(islice(array_values(source), SAMPLE_ITEMS))
+        return Shape("array", items, frozenset() if items else _head_keys(source))
     sampled = _sampled_lines(source)
     if _is_jsonl(sampled):
         return Shape("lines", _values(sampled), text=text)
     if _is_json_start(source, start):
         return _object_shape(source)
     return Shape("text", text=text)
+
+
+def records(source: Input, *keys: str) -> Iterator[Item | Rejected]:
+    """Yield the records of a JSON input one at a time.
+
+    Args:
+        source: An array, JSONL, or one object.
+        keys: Members that hold the records of an object; without one of them the object
+            itself is the record.
+    """
+    shape = shape_of(source)
+    if shape.kind == "array":
+        return array_values(source)
+    if shape.kind == "lines":
+        return json_lines(source)
+    held = next((key for key in keys if key in shape.keys), None)
+    return iter([document(source)]) if held is None else array_values(source, held)
 
 
 def head_text(source: Input) -> str:
@@ -132,8 +156,13 @@ def _object_shape(source: Input) -> Shape:
         whole = document(source)
         if isinstance(whole, Item) and isinstance(whole.value, dict):
             return Shape("object", (whole.value,), frozenset(whole.value))
-    keys = _KEY.findall(source.head[:HEAD_BYTES])
-    return Shape("json", keys=frozenset(key.decode("utf-8", "backslashreplace") for key in keys))
+    return Shape("json", keys=_head_keys(source))
+
+
+def _head_keys(source: Input) -> frozenset[str]:
+    """Return the keys, at any depth, of JSON that does not parse as a whole."""
+    keys = _KEY.findall(source.head)
+    return frozenset(key.decode("utf-8", "backslashreplace") for key in keys)
 
 
 def _size_within(source: Input, limit: int) -> bool:
