@@ -48,7 +48,7 @@ def connect_model(config: Config, model: str | None, api_base: str | None) -> Cl
     if name is None:
         raise UsageError("no model is configured", hint="give --model")
     base = config.resolve("api_base", api_base).value
-    timeout = config.resolve("timeout").value or "60"
+    timeout = config.resolve("timeout").value or "120"
     settings = ModelSettings(
         model=name,
         api_base=base,

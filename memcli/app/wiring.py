@@ -44,7 +44,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "model": Setting(None, "model that answers, e.g. openai/gpt-5-mini or ollama/qwen3"),
     "api_base": Setting(None, "URL of an OpenAI-compatible server"),
     "api_key_file": Setting(None, "file (mode 0600) that holds the key"),
-    "timeout": Setting("60", "seconds to wait for a model"),
+    "timeout": Setting("120", "seconds to wait for a model"),
 }
 
 
