@@ -24,7 +24,7 @@ from memcli.evidence.date_words import (
 _MONTH_CUES = STRICT | {"by", "from", "around", "for"}
 DASHES = frozenset("-–—")
 _TO = DASHES | {"to", "through", "until", "till"}
-_AFTER_NAME = word_set(
+AFTER_NAME = word_set(
     "about and or in on at to with for of but that did does do when where while which who"
 )
 _AFTER_MAY = word_set(
@@ -62,6 +62,7 @@ def _day_of_month(line: Line, stop: int, number: int, first: int, last: int) -> 
 def _second_day(line: Line, index: int, cue: str) -> tuple[int | None, int]:
     """Return the day that closes "1-15" or, after "between", "1 and 15"."""
     joined = line.word(index) in _TO or (cue == "between" and line.word(index) == "and")
+    index += joined and line.word(index + 1) == "the"
     return (_day_number(line.token(index + 1)), index + 2) if joined else (None, index)
 
 
@@ -113,8 +114,8 @@ def month_alone(line: Line, index: int, cue: str) -> bool:
         return False
     if name.word not in NAMELIKE or (name.word == "march" and not _plain_word(name)):
         return cue in _MONTH_CUES
-    if cue in {"before", "after"}:
-        return after.kind == "mark" or after.word in _AFTER_NAME
+    if cue in {"before", "after"} or _plain_word(name):
+        return cue in STRICT and (after.kind == "mark" or after.word in AFTER_NAME)
     return cue in STRICT
 
 

@@ -11,8 +11,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date, datetime
+from functools import cache, lru_cache
 
-from memcli.evidence.date_words import FOREIGN_MONTHS
+_MONTHS = {
+    "de": "januar jänner februar feber märz mai juni juli oktober dezember",
+    "fr": "janvier février fevrier mars avril mai juin juillet août aout septembre octobre"
+    " novembre décembre",
+    "es": "enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre"
+    " noviembre diciembre",
+    "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre dicembre",
+    "pt": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro"
+    " dezembro",
+    "nl": "januari februari maart mei juni juli augustus oktober",
+    "sv": "januari februari mars maj juni juli augusti oktober",
+    "pl": "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września"
+    " października listopada grudnia",
+    "ru": "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+    "uk": "січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня",
+    "tr": "ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık",
+}
+"""Month names by the code of their language; three letters or more."""
 
 _WEST = (
     r"\d{1,2}(?:\.|º|er)?\ (?:de\ )?(?P<name>[^\W\d_]{3,12})(?!\w)"
@@ -20,7 +38,18 @@ _WEST = (
 )
 _EAST = r"\d{4}\s?[年년]\s?\d{1,2}\s?[月월]\s?\d{1,2}\s?[日일]"
 _ENGLISH = frozenset(["mars", "mart", "maja"])
-_CANDIDATE = re.compile(rf"(?<![\w./:-])(?:{_WEST}|{_EAST})")
+"""These need their year: "3 mars" may be three bars."""
+
+
+@cache
+def _candidate() -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w./:-])(?:{_WEST}|{_EAST})")
+
+
+@lru_cache(maxsize=1024)
+def _languages(name: str) -> list[str]:
+    """Return the languages in which a word is a month."""
+    return [language for language, names in _MONTHS.items() if name in names.split()]
 
 
 def foreign_dates(text: str, reference: datetime) -> Iterator[tuple[date, tuple[int, int]]]:
@@ -30,19 +59,14 @@ def foreign_dates(text: str, reference: datetime) -> Iterator[tuple[date, tuple[
         text: Any text; most hold no candidate, which costs one regular expression.
         reference: Local moment that a date without a year lies before.
     """
-    for found in _CANDIDATE.finditer(text):
-        name = found["name"]
-        if name is not None and not _is_month(name.casefold(), found[0]):
+    for found in _candidate().finditer(text):
+        name = (found["name"] or "").casefold()
+        languages = _languages(name) if name else ["zh", "ja", "ko"]
+        if not languages or (name in _ENGLISH and not found[0][-4:].isdigit()):
             continue
-        languages = FOREIGN_MONTHS[name.casefold()] if name else ["zh", "ja", "ko"]
         day = _parse(found[0], languages, reference)
         if day is not None:
             yield day, found.span()
-
-
-def _is_month(name: str, words: str) -> bool:
-    """Say whether a name is a month; "3 mars" needs its year, it may be three bars."""
-    return name in FOREIGN_MONTHS and (name not in _ENGLISH or words[-4:].isdigit())
 
 
 def _parse(words: str, languages: list[str], reference: datetime) -> date | None:

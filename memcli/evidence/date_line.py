@@ -93,10 +93,13 @@ def year_number(line: Line, index: int) -> int | None:
 
 def year_after(line: Line, index: int) -> tuple[int | None, int]:
     """Return the year that completes a date, written or as "last year", and where it ends."""
-    skip = index + (line.word(index) in {",", "of", "in", "-", "'", "’"})
+    skip = index + (line.word(index) in {",", "of", "in", "-"})
     number = year_number(line, skip)
     if number is not None:
         return number, skip + 1
+    short = line.token(skip + 1)
+    if line.word(skip) in {"'", "’"} and short.kind == "number" and len(short.text) == 2:
+        return short.value + (2000 if short.value < 50 else 1900), skip + 2  # summer of '22
     if line.word(skip + 1) == "year" and line.word(skip) in {"last", "this", "next"}:
         return line.today.year + {"last": -1, "this": 0, "next": 1}[line.word(skip)], skip + 2
     return None, index

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 from memcli.evidence.date_cycles import HOLIDAYS, named_quarter, named_season
-from memcli.evidence.date_days import DASHES, day_first, month_first, numeric
+from memcli.evidence.date_days import AFTER_NAME, DASHES, day_first, month_first, numeric
 from memcli.evidence.date_line import LOOSE, STRICT, Line, Term, fixed, year_after, year_number
 from memcli.evidence.date_periods import DAY, Period, decade, months_from, one_day, week, weekday
 from memcli.evidence.date_tokens import Token
@@ -145,7 +145,7 @@ def _weekday_alone(line: Line, index: int, cue: str) -> bool:
     if after.word == "'s":
         return False
     if not name.word.endswith("day"):
-        named = before.word == "the" or (after.kind == "word" and after.text[0].isupper())
+        named = before.word == "the" or (after.kind == "word" and after.word not in AFTER_NAME)
         return cue in _WEEKDAY_CUES and not named
     if cue in _WEEKDAY_CUES and before.word != "the":
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Literal, NamedTuple
 
 Kind = Literal["word", "number", "date", "time", "other", "mark"]
@@ -31,8 +32,7 @@ class Token(NamedTuple):
 
 
 _CLOCK = r"\d{1,2}:\d\d(?::\d\d(?:\.\d{1,9})?)?"
-_TOKEN = re.compile(
-    rf"""
+_TOKEN = rf"""
     (?P<word> [^\W\d_]++(?!\w) )
   | (?P<date> (?<![\w./:$€£\#+-])
         (?: \d{{4}}(?P<by>[-/.])\d{{1,2}}(?P=by)\d{{1,2}}
@@ -49,15 +49,18 @@ _TOKEN = re.compile(
   | (?P<poss> ['’][sS](?!\w) )
   | (?P<other> \w++ )
   | (?P<mark> [^\w\s] )
-    """,
-    re.VERBOSE,
-)
+    """
 """Prices, versions, phone numbers and thousands fall through to ``other`` and ``mark``."""
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    return re.compile(_TOKEN, re.VERBOSE)  # milliseconds: only for a text that may hold a date
 
 
 def tokens(text: str) -> list[Token]:
     """Cut a text into tokens, in order; linear in its length."""
-    return [_token(found) for found in _TOKEN.finditer(text)]
+    return [_token(found) for found in _pattern().finditer(text)]
 
 
 def _token(found: re.Match[str]) -> Token:

@@ -1,8 +1,7 @@
 """The words that dates are made of.
 
-Only English is listed; `FOREIGN_MONTHS` merely says when another language is worth a look by
-`date_foreign`. Every English date expression has at least one word of `CORE` or a digit, which is
-what makes the fast refusal of `may_hold_date` safe.
+Only English is listed; other languages are in `date_foreign`. Every English date expression has
+at least one word of `CORE` or a digit, which makes the fast refusal of `may_hold_date` safe.
 """
 
 from __future__ import annotations
@@ -66,13 +65,13 @@ DAY_PARTS = word_set("morning afternoon evening night")
 DECADES = {"fifties": 1950, "sixties": 1960, "seventies": 1970, "eighties": 1980, "nineties": 1990}
 
 _UNIT_NAMES = {
-    "hour": "second minute hour",
+    "hour": "second minute min hour hr",
     "day": "day night",
-    "week": "week",
+    "week": "week wk",
     "fortnight": "fortnight",
     "month": "month",
     "quarter": "quarter",
-    "year": "year",
+    "year": "year yr",
     "decade": "decade",
 }
 UNITS: dict[str, str] = {
@@ -146,37 +145,13 @@ COMPOUNDS = word_set(
 )
 """After a season or a holiday these make it an adjective."""
 
-_FOREIGN = {
-    "de": "januar jänner februar feber märz mai juni juli oktober dezember",
-    "fr": "janvier février fevrier mars avril mai juin juillet août aout septembre octobre"
-    " novembre décembre",
-    "es": "enero febrero marzo abril mayo junio julio agosto septiembre setiembre octubre"
-    " noviembre diciembre",
-    "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre dicembre",
-    "pt": "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro"
-    " dezembro",
-    "nl": "januari februari maart mei juni juli augustus oktober",
-    "sv": "januari februari mars maj juni juli augusti oktober",
-    "pl": "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września"
-    " października listopada grudnia",
-    "ru": "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
-    "uk": "січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня",
-    "tr": "ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık",
-}
-FOREIGN_MONTHS: dict[str, list[str]] = {
-    name: [language for language, others in _FOREIGN.items() if name in others.split()]
-    for names in _FOREIGN.values()
-    for name in names.split()
-}
-"""Codes of the languages in which a word is a month."""
-
 CORE = (
     frozenset(MONTHS)
     | frozenset(WEEKDAYS)
     | frozenset(SEASONS)
     | frozenset(DAY_WORDS)
     | frozenset(DECADES)
-    | (frozenset(UNITS) - {"second", "seconds", "minute", "hour"})
+    | (frozenset(UNITS) - {"second", "seconds", "minute", "hour", "min"})
     | DAY_PARTS
     | word_set("weekend weekends ago xmas christmas halloween easter thanksgiving eve")
 )

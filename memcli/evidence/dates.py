@@ -1,7 +1,6 @@
 """Words → windows of days, against a reference time and zone that are parameters.
 
-A rule set for English of about the size of the problem: recognise few shapes, but return the
-*window* that people mean, where libraries return a day. It reads questions (against the time of
+A small rule set for English that returns the *window* people mean, where libraries return a day. It reads questions (against the time of
 asking) and stored turns (against the time of the turn). No clock is read.
 
 What the words are taken to mean (the reference is "today", ends are inclusive):
@@ -22,6 +21,7 @@ N months, years ago             the whole month, the whole year; "a couple" is 2
 a few, several units ago        what they may mean: 2 to 5, 3 to 7 units
 the past N units                from N units ago to today; also "the past year", "the last week"
 from X to Y, between X and Y    both included; a missing year is taken from the other end
+in May and June                 one window where months or years lie side by side
 since X                         from the first day of X to today
 before X, until X, by X         open start; to the day before X, else to the last day of X
 after X, from X onwards         open end; from the day after X, else from its first day
@@ -108,6 +108,9 @@ _BEGINS = STARTS | _PLACES | _OPEN | _RANGES
 def read_dates(text: str, *, reference: datetime, tz: tzinfo) -> DateReading:
     """Return the windows of days that a text names, in order of appearance.
 
+    Reading goes from left to right; at each word the longest reading wins and what it covers is
+    not read again. A caller that wants to spare the import asks `may_hold_date` first.
+
     Args:
         text: A question or a stored turn; any Unicode, never raises. Linear in its length.
         reference: The aware moment from which "yesterday" is told.
@@ -190,7 +193,13 @@ def _plain(line: Line, index: int, cue: str) -> _Found | Unknown | None:
         joined = _neighbours(line, term)
     if joined is not None:
         return joined
+    return _whole(line, term)
+
+
+def _whole(line: Line, term: Term) -> _Found:
     period = term.at(line.today)
+    if line.word(term.stop) in {"onward", "onwards"}:
+        return _Found(term.stop + 1, period.start, None)
     return _Found(term.stop, period.start, period.end, term.slack)
 
 
@@ -216,12 +225,7 @@ def _after_clock(line: Line, index: int) -> int:
 
 def _from(line: Line, index: int) -> _Found | Unknown | None:
     term = read_term(line, index, "from")
-    if not isinstance(term, Term):
-        return term
-    period = term.at(line.today)
-    if line.word(term.stop) in {"onward", "onwards"}:
-        return _Found(term.stop + 1, period.start, None)
-    return _Found(term.stop, period.start, period.end, term.slack)
+    return _whole(line, term) if isinstance(term, Term) else term
 
 
 def _range(line: Line, index: int, cue: str, join: str) -> _Found | None:
