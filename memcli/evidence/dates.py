@@ -1,7 +1,8 @@
 """Words → windows of days, against a reference time and zone that are parameters.
 
-A small rule set for English that returns the *window* people mean, where libraries return a day. It reads questions (against the time of
-asking) and stored turns (against the time of the turn). No clock is read.
+A small rule set for English that returns the *window* people mean, where libraries return a day.
+It reads questions (against the time of asking) and stored turns (against the time of the turn).
+No clock is read.
 
 What the words are taken to mean (the reference is "today", ends are inclusive):
 
