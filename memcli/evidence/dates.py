@@ -124,7 +124,10 @@ def read_dates(text: str, *, reference: datetime, tz: tzinfo) -> DateReading:
         raise ValueError("the reference time needs a zone")
     if not may_hold_date(text):
         return _NOTHING
-    now = reference.astimezone(tz)
+    try:
+        now = reference.astimezone(tz)
+    except OverflowError:  # a turn stamped in year 1 or 9999: no day to tell from
+        return _NOTHING
     line = Line(tokens(text), now)
     windows, anchors = _scan(line, text)
     foreign = (Window(day, day, text[a:b], (a, b)) for day, (a, b) in foreign_dates(text, now))

@@ -157,6 +157,10 @@ def test_a_stated_offset_moves_the_day_into_the_zone():
     assert days(text, tz=timezone(timedelta(hours=-5))) == [("2023-05-20", "2023-05-20")]
 
 
+def test_a_moment_that_the_zone_pushes_out_of_the_calendar_gives_nothing():
+    assert days("today", datetime(9999, 12, 31, 23, tzinfo=UTC), ZoneInfo("Asia/Tokyo")) == []
+
+
 def test_a_naive_reference_is_refused():
     with pytest.raises(ValueError, match="zone"):
         read_dates("yesterday", reference=datetime(2023, 6, 14), tz=UTC)
