@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -77,3 +78,19 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("the given data is not beside this checkout")
     return folder
+
+
+@pytest.fixture(scope="session")
+def harbour_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of the bundled chat, made once by the real command; tests must not change it."""
+    folder = tmp_path_factory.mktemp("harbour") / "store"
+    transcript = ROOT / "sample_stores" / "transcripts" / "harbour.txt"
+    command = [sys.executable, "-m", "memcli", "ingest", str(transcript), "--annotator", "rules"]
+    subprocess.run([*command, "--store", str(folder)], check=True, capture_output=True)
+    return folder
+
+
+@pytest.fixture
+def harbour(harbour_store: Path, tmp_path: Path) -> Path:
+    """A copy of that store, free to be changed."""
+    return Path(shutil.copytree(harbour_store, tmp_path / "harbour"))
