@@ -66,7 +66,7 @@ def _passage(part: Any) -> Passage:
         return Passage("text", [part])
     if not isinstance(part, dict):
         return Passage("text", captions=[f"unreadable part: {as_json(part)}"])
-    kind = part.get("type")
+    kind = part["type"] if isinstance(part.get("type"), str) else None
     match kind:
         case "thinking" | "reasoning" | "redacted_thinking":
             return Passage("reasoning", _strings(part, "thinking", "text", "content"))

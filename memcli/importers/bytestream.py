@@ -11,7 +11,7 @@ import codecs
 import lzma
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 from memcli.errors import SourceFormatError
@@ -35,7 +35,7 @@ class Line:
     raw: bytes
 
 
-def raw_chunks(source: Input) -> Iterator[bytes]:
+def raw_chunks(source: Input) -> Generator[bytes]:
     """Yield the bytes of an input as they are.
 
     Raises:

@@ -142,6 +142,9 @@ def _conversation(item: Item, group: int) -> Iterator[Event]:
     name = _text_or_none(value.get("conversation_id")) or _text_or_none(value.get("id"))
     chat = _Chat(item.where, name, group, _text_or_none(value.get("title")))
     mapping, messages = value.get("mapping"), value.get("messages")
+    if mapping == {} or (mapping is None and messages == []):
+        yield Ignored(kind="empty conversation")
+        return
     if isinstance(mapping, dict):
         yield from _tree(chat, mapping, _text_or_none(value.get("current_node")))
     elif isinstance(messages, list):
@@ -223,7 +226,7 @@ def _actual_role(role: Role, message: dict[str, Any]) -> Role:
     """Return who really speaks: calls, thoughts and hidden texts are not talk."""
     metadata, content = message.get("metadata"), message.get("content")
     metadata = metadata if isinstance(metadata, dict) else {}
-    kind = content.get("content_type") if isinstance(content, dict) else None
+    kind = str(content.get("content_type")) if isinstance(content, dict) else None
     is_hidden = metadata.get("is_visually_hidden_from_conversation") is True
     if kind in _CONTEXT_TYPES or metadata.get("is_user_system_message") is True:
         return "injected"

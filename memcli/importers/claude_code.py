@@ -70,7 +70,7 @@ class _Survey:
     prompts: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     known: set[str] = field(default_factory=set)
     titles: dict[str | None, str] = field(default_factory=dict)
-    summaries: list[tuple[Any, str]] = field(default_factory=list)
+    summaries: list[tuple[str | None, str]] = field(default_factory=list)
     first_session: str | None = None
 
     def note(self, record: dict[str, Any]) -> None:
@@ -90,7 +90,7 @@ class _Survey:
         kind = record.get("type")
         title = next((text for key in _TITLE_KEYS if (text := _text(record, key))), None)
         if kind == "summary" and title:
-            self.summaries.append((record.get("leafUuid"), title))
+            self.summaries.append((_text(record, "leafUuid"), title))
         elif isinstance(kind, str) and kind.endswith("-title") and title:
             self.titles[_text(record, "sessionId")] = title
 

@@ -24,6 +24,8 @@ _TO_BRACKET = re.compile(rb'[^"\[\]{}]*+(?:' + _STRING + rb'[^"\[\]{}]*+)*+', re
 _TO_COMMA = re.compile(rb'[^"\[\]{},]*+(?:' + _STRING + rb'[^"\[\]{},]*+)*+', re.DOTALL)
 _IN_STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 
+_LONG_NUMBER = re.compile(rb"\d{19}")
+
 _QUOTE, _COMMA, _ARRAY = ord('"'), ord(","), ord("[")
 _OPENING, _CLOSING = frozenset(b"[{"), frozenset(b"]}")
 
@@ -48,13 +50,22 @@ class Piece:
 def parse(where: str, raw: bytes, line: int | None = None) -> Item | Rejected:
     """Return the value of one JSON document, or why it has none."""
     try:
-        return Item(where, loads(raw), line)
+        return Item(where, _exact(raw) if _LONG_NUMBER.search(raw) else loads(raw), line)
     except UnicodeDecodeError as error:
         return rejected(where, f"not UTF-8 at byte {error.start + 1} of the record", raw)
     except RecursionError:
         return rejected(where, "nested too deeply", raw)
     except ValueError as error:
         return rejected(where, f"not JSON ({error})", raw)
+
+
+def _exact(raw: bytes) -> Any:
+    """Return the value of JSON with long numbers, which the fast parser would round."""
+
+    def refuse(name: str) -> None:
+        raise ValueError(f"{name} is not JSON")
+
+    return json.loads(raw.decode("utf-8"), parse_constant=refuse)
 
 
 def as_json(value: Any) -> str:

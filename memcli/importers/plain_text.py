@@ -26,12 +26,14 @@ from memcli.importers.contract import (
     Warned,
 )
 from memcli.importers.moments import clock_on, is_clock, stated
-from memcli.importers.shape import shape_of
+from memcli.importers.shape import bounded, shape_of
 from memcli.importers.speakers import Cast, Header, header_of, role_of
 
 _FENCES = ("```", "~~~")
 _RULES = frozenset({"---", "***", "___"})
 _NEVER = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".yaml", ".yml", ".toml", ".xml", ".html")
+SAMPLE_BYTES = 4 << 20
+"""How much of a text recognition looks at."""
 FIRST_HEADER_WITHIN = 12
 """Lines that are not blank before the first turn of a recognised dialogue."""
 PLAIN_SHARE = 5
@@ -72,9 +74,8 @@ def recognise(source: Input) -> str | None:
     shape = shape_of(source)
     if shape.kind != "text" or source.name.lower().endswith(_NEVER):
         return None
-    head = shape.text if source.is_whole else shape.text.rpartition("\n")[0]
-    raw = (Line(0, each.encode("utf-8", "surrogateescape")) for each in head.split("\n"))
-    rows = [row for row in _rows(raw, "") if isinstance(row, _Row) and row.text.strip()]
+    found = _rows(bounded(lines(source), SAMPLE_BYTES), source.name)
+    rows = [row for row in found if isinstance(row, _Row) and row.text.strip()]
     cast = Cast(row.header for row in rows if row.header)
     begins = [at for at, row in enumerate(rows) if row.header and cast.includes(row.header)]
     spoken = [header for at in begins if (header := rows[at].header)]

@@ -10,12 +10,13 @@ import codecs
 import json
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal
 
-from memcli.importers.bytestream import Line, lines
+from memcli.importers.bytestream import CHUNK_BYTES, Line, lines, raw_chunks
 from memcli.importers.contract import Input, Rejected
 from memcli.importers.jsonvalues import (
     Item,
@@ -70,12 +71,12 @@ def shape_of(source: Input) -> Shape:
         return Shape("binary")
     text = head_text(source)
     start = text.lstrip("\ufeff \t\r\n")
+    sampled = _sampled_lines(source, only_head=start.startswith("["))
+    if _is_jsonl(sampled):
+        return Shape("lines", _values(sampled), text=text)
     if start.startswith("[") and _is_json_start(source, start):
         items = _values(islice(array_values(source), SAMPLE_ITEMS))
         return Shape("array", items, frozenset() if items else _head_keys(source))
-    sampled = _sampled_lines(source)
-    if _is_jsonl(sampled):
-        return Shape("lines", _values(sampled), text=text)
     if _is_json_start(source, start):
         return _object_shape(source)
     return Shape("text", text=text)
@@ -124,10 +125,15 @@ def _values(found: Iterable[Item | Rejected]) -> tuple[Any, ...]:
     return tuple(item.value for item in found if isinstance(item, Item))
 
 
-def _sampled_lines(source: Input) -> list[Item | Rejected]:
-    """Return the first lines that are not blank, parsed; none of an unbroken giant."""
+def _sampled_lines(source: Input, *, only_head: bool) -> list[Item | Rejected]:
+    """Return the first lines that are not blank, parsed; none of an unbroken giant.
+
+    With ``only_head`` a line that the head does not hold whole is left out: what begins like
+    an array may be one item of any size a line.
+    """
+    limit = source.head.rfind(b"\n") if only_head else DOCUMENT_BYTES
     parsed = list[Item | Rejected]()
-    for line in _bounded(lines(source)) if b"\n" in source.head or source.is_whole else ():
+    for line in bounded(lines(source), limit) if _has_short_line(source, limit) else ():
         if line.raw.strip():
             parsed.append(parse(source.name, line.raw))
         if len(parsed) == SAMPLE_LINES:
@@ -135,13 +141,20 @@ def _sampled_lines(source: Input) -> list[Item | Rejected]:
     return parsed
 
 
-def _bounded(found: Iterator[Line]) -> Iterator[Line]:
-    """Yield lines until `DOCUMENT_BYTES` have gone by."""
-    seen = 0
+def _has_short_line(source: Input, limit: int) -> bool:
+    """Say whether the first line ends within a number of bytes."""
+    if b"\n" in source.head or source.is_whole:
+        return limit > 0
+    with closing(raw_chunks(source)) as chunks:
+        return any(b"\n" in chunk for chunk in islice(chunks, max(limit, 0) // CHUNK_BYTES))
+
+
+def bounded(found: Iterator[Line], limit: int) -> Iterator[Line]:
+    """Yield lines until a number of bytes has gone by."""
     for line in found:
         yield line
-        seen += len(line.raw)
-        if seen > DOCUMENT_BYTES:
+        limit -= len(line.raw) + 1
+        if limit <= 0:
             return
 
 
@@ -166,10 +179,5 @@ def _head_keys(source: Input) -> frozenset[str]:
 
 
 def _size_within(source: Input, limit: int) -> bool:
-    with source.open() as stream:
-        left = limit
-        while chunk := stream.read(1 << 20):
-            left -= len(chunk)
-            if left < 0:
-                return False
-    return True
+    with closing(raw_chunks(source)) as chunks:
+        return sum(map(len, islice(chunks, limit // CHUNK_BYTES + 1))) <= limit

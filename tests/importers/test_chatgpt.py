@@ -312,6 +312,7 @@ def test_a_lone_surrogate_is_kept():
     assert drafts(events(as_input(data)))[0].text == "half \ud83d emoji"
 
 
+@pytest.mark.slow
 def test_memory_is_that_of_one_conversation(tmp_path):
     import tracemalloc
 
