@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
 
 from memcli.store.checkpoint import copy_broken
 from memcli.store.disk import Disk
@@ -81,9 +80,12 @@ def _rewrite(
     tally = Tally()
     descriptor = disk.open(snapshot.path / name, fresh=True)
     try:
-        for data, records in _buffers(snapshot, kind, places):
-            disk.write(descriptor, data)
-            tally = tally.extend(data, records)
+        with snapshot.reading(kind) as file:
+            for place, records in _runs(places):
+                file.seek(place.offset)
+                data = file.read(place.length)
+                disk.write(descriptor, data)
+                tally = tally.extend(data, records)
         disk.fsync(descriptor)
     finally:
         disk.close(descriptor)
@@ -91,19 +93,21 @@ def _rewrite(
 
 
 def _next_name(kind: str, name: str) -> str:
-    parsed = parse_generation(Path(name).name)
+    parsed = parse_generation(name)
     return generation_name(kind, parsed[1] + 1 if parsed else 1)
 
 
-def _buffers(snapshot: Snapshot, kind: str, places: list[Placement]) -> Iterator[tuple[bytes, int]]:
-    """Yield (lines, how many) in order, about a buffer's worth at a time."""
-    start = size = 0
-    for end, place in enumerate(places, 1):
-        size += place.length
-        if size >= BUFFER_BYTES or end == len(places):
-            lines = snapshot.read_lines(kind, places[start:end])
-            yield b"".join(line + b"\n" for line in lines), len(lines)
-            start, size = end, 0
+def _runs(places: list[Placement]) -> Iterator[tuple[Placement, int]]:
+    """Join neighbours, up to a buffer's worth: yield (bytes to copy, lines in them)."""
+    run, records = places[0], 1
+    for place in places[1:]:
+        end = run.offset + run.length
+        if place.offset == end and run.length < BUFFER_BYTES:
+            run, records = Placement(run.offset, run.length + place.length), records + 1
+        else:
+            yield run, records
+            run, records = place, 1
+    yield run, records
 
 
 def _report(before: Manifest, after: Manifest, checkpoints: tuple[str, ...]) -> CompactReport:

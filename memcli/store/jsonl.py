@@ -124,9 +124,7 @@ def parse(kind: str, line: bytes, *, path: str, number: int | None = None) -> st
     if not line.endswith(b"\n") or line.count(b"\n") != 1:
         raise RecordError(path, number, "", "is not one whole line")
     try:
-        data = loads(line)
-        name = identity(kind, data)
-        again = _rewrite(kind, line, data, path, number)
+        name, again = _rewritten(kind, line, path, number)
     except (ValueError, RecursionError) as error:
         raise RecordError(path, number, "", f"is not a record ({error})") from error
     if again != line:
@@ -134,8 +132,10 @@ def parse(kind: str, line: bytes, *, path: str, number: int | None = None) -> st
     return name
 
 
-def _rewrite(kind: str, line: bytes, data: object, path: str, number: int | None) -> bytes:
-    """Return the line as a rewrite would put it."""
+def _rewritten(kind: str, line: bytes, path: str, number: int | None) -> tuple[str | None, bytes]:
+    """Return a record's identity and the line a rewrite would put in its place."""
     if kind == "turns":
-        return turn_to_line(turn_from_line(line, path=path, number=number))
-    return dumps(data) + b"\n"
+        turn = turn_from_line(line, path=path, number=number)
+        return turn.id, turn_to_line(turn)
+    data = loads(line)
+    return identity(kind, data), dumps(data) + b"\n"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from memcli.errors import StoreDamaged, StoreError
+from memcli.errors import RecordError, StoreDamaged, StoreError
 from memcli.records.codec import loads, turn_from_line
 from memcli.records.evidence import Turn
 from memcli.store.jsonl import (
@@ -113,9 +113,10 @@ class Snapshot:
         entry = self.manifest.files.get(kind)
         if entry is None or start == entry.bytes:
             return
-        if start > entry.bytes or (start and not self._ends_line(entry, start)):
+        is_boundary = read_tail(self.path / entry.name, start)[-1:] in (b"\n", b"")
+        if start > entry.bytes or not is_boundary:
             raise ValueError(f"no line of {entry.name} starts at byte {start}")
-        with self._open(entry, BUFFER_BYTES) as file:
+        with self.reading(kind, BUFFER_BYTES) as file:
             for offset, line in stream(file, start, entry.bytes):
                 yield offset, line[:-1]
 
@@ -127,8 +128,11 @@ class Snapshot:
         """
         name = str(self.file("turns"))
         for number, (offset, line) in enumerate(self.lines("turns", start=start), 1):
-            with self._unless_overtaken("turns"):
+            try:
                 turn = turn_from_line(line, path=name, number=None if start else number)
+            except RecordError:
+                self._check_there(self.manifest.files["turns"])
+                raise
             yield Placement(offset, len(line) + 1), turn
 
     def read_line(self, kind: str, place: Placement) -> bytes:
@@ -144,14 +148,12 @@ class Snapshot:
         """
         if not places:
             return []
-        entry = self.manifest.files.get(kind)
-        if entry is None:
-            raise StoreDamaged(f"{self.path} holds no {kind}")
-        with self._open(entry, 0) as file:
-            lines = []
+        lines = []
+        with self.reading(kind) as file:
             for place in places:
                 file.seek(place.offset)
                 lines.append(file.read(place.length))
+        entry = self.manifest.files[kind]
         for place, line in zip(places, lines, strict=True):
             if place.offset + place.length > entry.bytes or line.find(b"\n") != place.length - 1:
                 raise StoreDamaged(f"no line of {entry.name} is at byte {place.offset}")
@@ -177,34 +179,26 @@ class Snapshot:
         """
         places: dict[str, Placement] = {}
         for offset, line in self.lines(kind):
-            with self._unless_overtaken(kind):
-                name = _identity(kind, line, f"{self.file(kind)} at byte {offset}")
+            try:
+                name = identity(kind, loads(line))
+            except ValueError as error:
+                self._check_there(self.manifest.files[kind])
+                raise StoreDamaged(f"{self.file(kind)} at byte {offset}: {error}") from error
             if name is not None:
                 places[name] = Placement(offset, len(line) + 1)
         return places
 
     @contextmanager
-    def _unless_overtaken(self, kind: str) -> Iterator[None]:
-        """Blame a bad line on the writer that took the bytes away, if one did."""
-        try:
-            yield
-        except StoreDamaged:
-            self._check_there(self.manifest.files[kind])
-            raise
+    def reading(self, kind: str, buffering: int = 0) -> Iterator[BinaryIO]:
+        """Open the kind's file; at the end, check that no writer took its bytes away.
 
-    def _check_there(self, entry: FileEntry) -> None:
-        if entry_fault(self.path, entry) is not None:
-            raise StoreError(
-                f"{self.path / entry.name} was changed by a writer while it was read",
-                hint="run the command again",
-            )
-
-    def _ends_line(self, entry: FileEntry, end: int) -> bool:
-        return read_tail(self.path / entry.name, end)[-1:] == b"\n"
-
-    @contextmanager
-    def _open(self, entry: FileEntry, buffering: int) -> Iterator[BinaryIO]:
-        """Open a file and check after reading that its bytes stayed: a cut takes the tail."""
+        Raises:
+            StoreDamaged: If the kind has no file.
+            StoreError: If a writer did.
+        """
+        entry = self.manifest.files.get(kind)
+        if entry is None:
+            raise StoreDamaged(f"{self.path} holds no {kind}")
         try:
             file = (self.path / entry.name).open("rb", buffering)
         except FileNotFoundError:
@@ -214,12 +208,12 @@ class Snapshot:
             yield file
         self._check_there(entry)
 
-
-def _identity(kind: str, line: bytes, where: str) -> str | None:
-    try:
-        return identity(kind, loads(line))
-    except ValueError as error:
-        raise StoreDamaged(f"{where}: {error}") from error
+    def _check_there(self, entry: FileEntry) -> None:
+        if entry_fault(self.path, entry) is not None:
+            raise StoreError(
+                f"{self.path / entry.name} was changed by a writer while it was read",
+                hint="run the command again",
+            )
 
 
 def entry_fault(path: Path, entry: FileEntry) -> str | None:

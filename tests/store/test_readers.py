@@ -8,6 +8,8 @@ import subprocess
 import sys
 import textwrap
 import threading
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from store_helpers import NOW, FailingDisk, a_turn, content, texts
@@ -165,28 +167,23 @@ READ_ONLY = textwrap.dedent("""
         (0o755, 0o600, ["StoreError Permission denied"]),
     ],
 )
-def test_a_store_of_another_user(tmp_path_factory, store, folder_mode, file_mode, expected):
-    add(store, 1)
-    for file in store.path.iterdir():
-        file.chmod(file_mode)
-    store.path.chmod(folder_mode)
-    opened = [tmp_path_factory.getbasetemp(), tmp_path_factory.getbasetemp().parent]
-    modes = {folder: folder.stat().st_mode for folder in [*opened, store.path.parent]}
-    before = {file.name: file.read_bytes() for file in store.path.iterdir()}
-    try:
-        for folder in modes:
-            folder.chmod(0o755)
+def test_a_store_of_another_user(folder_mode, file_mode, expected):
+    with TemporaryDirectory() as folder:  # pytest's own folders are closed to others
+        Path(folder).chmod(0o755)
+        store = Store.create(Path(folder) / "s", now=NOW)
+        add(store, 1)
+        for file in store.path.iterdir():
+            file.chmod(file_mode)
+        store.path.chmod(folder_mode)
+        before = {file.name: file.read_bytes() for file in store.path.iterdir()}
         done = subprocess.run(
             [sys.executable, "-c", READ_ONLY, str(store.path)],
             capture_output=True,
             text=True,
             check=True,
         )
-    finally:
-        for folder, mode in modes.items():
-            folder.chmod(mode)
-    assert done.stdout.splitlines() == expected
-    assert {file.name: file.read_bytes() for file in store.path.iterdir()} == before
+        assert done.stdout.splitlines() == expected
+        assert {file.name: file.read_bytes() for file in store.path.iterdir()} == before
 
 
 def test_reading_changes_no_byte_and_no_time(store):

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from datetime import timedelta
 
 import pytest
-from store_helpers import NOW, a_turn, content, texts
+from store_helpers import NOW, FailingDisk, a_turn, content, texts
 
-from memcli.errors import NothingFound, RecordError, StoreDamaged, StoreMissing, UsageError
+from memcli.errors import (
+    NothingFound,
+    RecordError,
+    StoreDamaged,
+    StoreError,
+    StoreMissing,
+    StoreReadOnly,
+    UsageError,
+)
 from memcli.records.codec import turn_to_line
 from memcli.store.store import Placement, Store
 
@@ -51,6 +60,17 @@ class TestCreateAndOpen:
         with pytest.raises(UsageError, match=r"thesis\.tex"):
             Store.create(tmp_path, now=NOW)
         assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]
+
+    def test_a_file_in_the_way_is_refused(self, tmp_path):
+        (tmp_path / "file").write_text("x")
+        with pytest.raises(UsageError, match="not a directory"):
+            Store.create(tmp_path / "file", now=NOW)
+
+    def test_a_store_that_went_away(self, store):
+        shutil.rmtree(store.path)
+        with pytest.raises(StoreMissing), store.writer(now=NOW):
+            pass
+        assert not store.path.exists()
 
     def test_an_empty_directory_becomes_private(self, tmp_path):
         tmp_path.chmod(0o755)
@@ -112,6 +132,36 @@ class TestAppendAndCommit:
         wanted = [places[9], places[3], places[9]]
         assert [turn.seq for turn in snapshot.read_turns(wanted)] == [9, 3, 9]
 
+    def test_a_kind_without_records_reads_as_nothing(self, store):
+        snapshot = add(store, 1)
+        assert snapshot.watermark("nodes") is None
+        assert (snapshot.committed_bytes("nodes"), snapshot.newest("nodes")) == (0, {})
+        assert snapshot.read_lines("nodes", []) == []
+        with pytest.raises(StoreDamaged, match="holds no nodes"):
+            snapshot.read_line("nodes", Placement(0, 5))
+
+    def test_the_newest_of_each_identity_in_order_of_first_appearance(self, store):
+        edges = [(b"a", b"b"), (b"a", b"c"), (b"a", b"b")]
+        with store.writer(now=NOW) as writer:
+            for number, (source, target) in enumerate(edges):
+                line = b'{"S":%d,"source":"%s","target":"%s"}\n' % (number, source, target)
+                writer.append("edges", line)
+                writer.append("traces", b"{}\n")
+            snapshot = writer.commit(command="train")
+        newest = snapshot.newest("edges")
+        lines = [snapshot.read_line("edges", place) for place in newest.values()]
+        assert [line[:6] for line in lines] == [b'{"S":2', b'{"S":1']
+        assert snapshot.newest("traces") == {}
+
+    def test_a_line_damaged_far_from_the_tail_is_named_by_its_number(self, store):
+        snapshot = add(store, *range(40))
+        data = snapshot.file("turns").read_bytes()
+        snapshot.file("turns").write_bytes(data.replace(b'"id":"t0007"', b'"id":7      ', 1))
+        with pytest.raises(RecordError, match=r"turns\.jsonl:8: field 'id'"):
+            list(snapshot.turns())
+        with pytest.raises(StoreDamaged, match=r"turns\.jsonl at byte \d+: has no id"):
+            snapshot.newest("turns")
+
     @pytest.mark.parametrize("shift", [(1, 0), (0, 1), (0, -1), (-1, 1)])
     def test_a_wrong_placement_is_refused(self, store, shift):
         with store.writer(now=NOW) as writer:
@@ -169,6 +219,21 @@ class TestAppendAndCommit:
         with store.writer(now=NOW) as writer:
             assert writer.commit(command="ingest").manifest.commit == 1
 
+    def test_a_writer_that_failed_does_not_go_on(self, tmp_path):
+        path = tmp_path / "full"
+        Store.create(path, now=NOW)
+        store = Store.open(path, disk=FailingDisk(3, "full"))  # open, write, then the fsync
+        with store.writer(now=NOW) as writer:
+            writer.append_turn(a_turn(1))
+            with pytest.raises(StoreReadOnly, match="the disk is full") as caught:
+                writer.commit(command="ingest")
+            with pytest.raises(StoreError, match="cannot go on"):
+                writer.append("nodes", b'{"id":"n"}\n')
+            with pytest.raises(StoreError, match="cannot go on"):
+                writer.commit(command="ingest")
+        assert "free some space" in caught.value.hint
+        assert store.snapshot().records("turns") == 0
+
     def test_settings_alone_make_a_commit(self, store):
         with store.writer(now=NOW) as writer:
             writer.commit(command="config", settings={"tz": "Europe/Berlin"})
@@ -218,6 +283,14 @@ class TestUndo:
             writer.append_turn(a_turn(2))
             with pytest.raises(UsageError, match="committed first"):
                 writer.undo()
+
+    def test_it_refuses_an_earlier_state_that_was_edited(self, store):
+        add(store, 1)
+        snapshot = add(store, *range(2, 40))
+        data = snapshot.file("turns").read_bytes()
+        snapshot.file("turns").write_bytes(data.replace(b"number 1 ", b"number 7 ", 1))
+        with store.writer(now=NOW) as writer, pytest.raises(StoreDamaged, match="earlier state"):
+            writer.undo()
 
     def test_derived_data_notices_even_at_the_same_length(self, store):
         add(store, 1)

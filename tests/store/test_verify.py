@@ -266,7 +266,9 @@ class TestManifest:
         assert store.snapshot().manifest.settings == {"tz": "CET"}
         assert len(texts(store.snapshot())) == 60
 
-    @pytest.mark.parametrize("change", ["drop a file", "fewer bytes", "text for a number"])
+    @pytest.mark.parametrize(
+        "change", ["drop a file", "fewer bytes", "text for a number", "unknown kind"]
+    )
     def test_edited_entries_are_never_accepted(self, store, change):
         file = store.path / "store.json"
         data = json.loads(file.read_text())
@@ -274,6 +276,8 @@ class TestManifest:
             del data["files"]["turns"]
         elif change == "fewer bytes":
             data["files"]["turns"]["bytes"] -= 7
+        elif change == "unknown kind":
+            data["files"]["secrets"] = data["files"].pop("traces")
         else:
             data["files"]["turns"]["bytes"] = "many"
         file.write_text(json.dumps(data))
