@@ -33,9 +33,10 @@ from memcli.importers.contract import (
     Repeated,
     Warned,
 )
-from memcli.importers.jsonvalues import Item, as_json, json_lines, rejected_value, sheltered
+from memcli.importers.jsonvalues import Item, json_lines, rejected_value, sheltered
 from memcli.importers.moments import stated
 from memcli.importers.shape import shape_of
+from memcli.records.codec import dumps
 from memcli.records.evidence import Branch, Role
 
 _TALK = ("user", "assistant")
@@ -185,7 +186,7 @@ class _Reader:
             yield rejected_value(item.where, "record without text", record)
             return
         if uuid is not None:
-            said = hash(as_json(content))
+            said = hash(dumps(content))
             if self._said.setdefault(uuid, said) != said:
                 yield Warned(
                     where=item.where, reason=f"uuid {uuid} stands for another text already"

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta, tzinfo
+from itertools import islice
 
 from memcli.importers.bytestream import Line, lines, rejected
 from memcli.importers.contract import (
@@ -32,8 +33,8 @@ from memcli.importers.speakers import Cast, Header, header_of, role_of
 _FENCES = ("```", "~~~")
 _RULES = frozenset({"---", "***", "___"})
 _NEVER = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".yaml", ".yml", ".toml", ".xml", ".html")
-SAMPLE_BYTES = 4 << 20
-"""How much of a text recognition looks at."""
+SAMPLE_BYTES, SAMPLE_LINES = 8 << 20, 2_000
+"""How much of a text recognition looks at, whichever ends first."""
 FIRST_HEADER_WITHIN = 12
 """Lines that are not blank before the first turn of a recognised dialogue."""
 PLAIN_SHARE = 5
@@ -74,7 +75,8 @@ def recognise(source: Input) -> str | None:
     shape = shape_of(source)
     if shape.kind != "text" or source.name.lower().endswith(_NEVER):
         return None
-    found = _rows(bounded(lines(source), SAMPLE_BYTES), source.name)
+    sample = islice(bounded(lines(source), SAMPLE_BYTES), SAMPLE_LINES)
+    found = _rows(sample, source.name)
     rows = [row for row in found if isinstance(row, _Row) and row.text.strip()]
     cast = Cast(row.header for row in rows if row.header)
     begins = [at for at, row in enumerate(rows) if row.header and cast.includes(row.header)]

@@ -98,6 +98,8 @@ class Header:
 
 def header_of(line: str) -> Header | None:
     """Return a line as a possible header, or None."""
+    if ":" not in line and not line.startswith(("#", "**", "__")):
+        return None
     if match := _BOLD.match(line):
         marked = match["in"] or match["out"] or (match["after"] and not match["said"].strip())
         return _header("bold", match, match["after"]) if marked else None
@@ -163,7 +165,7 @@ class Cast:
 
     def __init__(self, headers: Iterable[Header]) -> None:
         self._counts: Counter[str] = Counter()
-        marked = list[Header]()
+        marked = set[tuple[Form, str, bool]]()
         self._roles: dict[Form, set[Role]] = {"plain": set(), "bold": set(), "heading": set()}
         self._levels: dict[int, set[str]] = {}
         for header in headers:
@@ -171,15 +173,15 @@ class Cast:
             if header.level:
                 self._levels.setdefault(header.level, set()).add(header.name)
             elif header.form == "bold" or header.stamp:
-                marked.append(header)
+                marked.add((header.form, header.name, bool(header.stamp)))
             if _is_role(header.name):
                 self._roles[header.form].add(role_of(header.name))
-        self._has_people = any(self._is_person(header) for header in marked)
+        self._has_people = any(self._is_person(*each) for each in marked)
 
-    def _is_person(self, header: Header) -> bool:
+    def _is_person(self, form: Form, name: str, is_stamped: bool) -> bool:
         """Say whether a marked name is neither a role nor a word of a message's own layout."""
-        is_layout = not header.stamp and self._is_between_roles(header.form)
-        return not (_is_role(header.name) or _is_label(header.name) or is_layout)
+        is_layout = not is_stamped and self._is_between_roles(form)
+        return not (_is_role(name) or _is_label(name) or is_layout)
 
     def includes(self, header: Header) -> bool:
         """Say whether a candidate begins a turn."""
