@@ -35,6 +35,14 @@ for module in (write, ask, inspect, care, setup):
     module.register(app)
 
 
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from memcli import __version__
+
+        typer.echo(f"memcli {__version__}")
+        raise typer.Exit
+
+
 @app.callback()
 def _common(
     store: Annotated[
@@ -43,14 +51,12 @@ def _common(
     _debug: Annotated[
         bool, typer.Option("--debug", help="Show tracebacks; allowed anywhere.")
     ] = False,
-    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+    _version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", is_eager=True, callback=_show_version),
+    ] = False,
 ) -> None:
     """Options that come before the command."""
-    if version:
-        from memcli import __version__
-
-        typer.echo(f"memcli {__version__}")
-        raise typer.Exit
     if store is not None:
         os.environ["MEMCLI_STORE"] = store
 

@@ -39,9 +39,8 @@ def run(keep: Path | None) -> None:
         for words, template in STEPS:
             arguments = [part.replace("{transcript}", str(transcript)) for part in template]
             line(f"\n# {words}")
-            line(
-                f"$ memcli {shlex.join([a.replace(str(transcript), transcript.name) for a in arguments])}"
-            )
+            shown = [part.replace("{transcript}", transcript.name) for part in template]
+            line(f"$ memcli {shlex.join(shown)}")
             sys.stdout.flush()
             _command([*arguments, "--store", str(store)])
     if keep is not None:

@@ -25,11 +25,12 @@ from memcli.cli._output import inert, json_document, json_lines, line, note, one
 
 if TYPE_CHECKING:
     from memcli.app.evidence import Question
-    from memcli.records.answers import Answer
+    from memcli.records.answers import Answer, Answered
     from memcli.records.pack import EvidencePack
     from memcli.store.snapshot import Snapshot
 
 NOTHING = 3
+EXTRACTIVE = "extractive"
 
 QuestionArgument = Annotated[
     str | None,
@@ -208,23 +209,31 @@ def _summary(pack: EvidencePack) -> None:
 
 
 def _show_answer(answered: Answer, pack: EvidencePack, asked: Question) -> None:
-    from memcli.app.evidence import pack_lines
+    """Print the answer and the lines it cites; quoted evidence is its own answer."""
     from memcli.records.answers import Answered
 
-    line(inert(answered.text))
     if not isinstance(answered, Answered):
+        line(inert(answered.text))
         if answered.reason == "no_evidence":
             note("nothing stored matches the question; no model was asked")
         return
-    cited = set(answered.citations)
-    if cited:
+    if answered.model != EXTRACTIVE:
+        line(inert(answered.text))
         line()
-    for evidence, text in zip(pack.evidence, pack_lines(pack, asked.tz), strict=True):
-        if evidence.turn.id in cited:
-            line(inert(text))
+    for text in _cited_lines(answered, pack, asked):
+        line(inert(text))
     if not answered.citations_valid:
         wrong = ", ".join(f"[{each}]" for each in answered.unknown_citations)
         note(f"the answer cites {wrong}, which is not in the evidence" if wrong else _UNCITED)
+
+
+def _cited_lines(answered: Answered, pack: EvidencePack, asked: Question) -> list[str]:
+    """Return the evidence lines of the cited turns, in the order of their first citation."""
+    from memcli.app.evidence import pack_lines
+
+    lines = zip(pack.evidence, pack_lines(pack, asked.tz), strict=True)
+    by_id = {evidence.turn.id: text for evidence, text in lines}
+    return [by_id[each] for each in answered.citations]
 
 
 _UNCITED = "the answer cites nothing: do not trust it unseen"
