@@ -307,9 +307,18 @@ def _part_note(part: Any, names: dict[str, str]) -> str | None:
         return f"unreadable part: {as_json(part)}"
     pointer = part.get("asset_pointer")
     if isinstance(pointer, str):
-        return names.pop(pointer.rpartition("//")[2], pointer)
+        named = names.pop(pointer.rpartition("//")[2], pointer)
+        return f"{named}: {prompt}" if (prompt := _painted_from(part)) else named
     kind = part.get("content_type")
     return kind if isinstance(kind, str) else "attachment"
+
+
+def _painted_from(part: dict[str, Any]) -> str:
+    """Return the prompt a picture was generated from, or nothing."""
+    metadata = part.get("metadata")
+    maker = metadata.get("dalle") if isinstance(metadata, dict) else None
+    prompt = maker.get("prompt") if isinstance(maker, dict) else None
+    return prompt if isinstance(prompt, str) else ""
 
 
 def _thoughts(content: dict[str, Any]) -> str | None:

@@ -8,7 +8,8 @@ summarised; snapshots, queue operations, progress and types yet to be invented a
 
 The log repeats lines (same ``uuid``), forks when a prompt is edited (two prompts under one
 parent; the later in the file is live), and carries text that nobody typed: command wrappers,
-meta lines, reminders, compaction summaries, the prompts of subagents. The file is read twice:
+meta lines, reminders, compaction summaries, the prompts of subagents. What a person typed
+while the model worked is an ``attachment`` of type ``queued_command``. The file is read twice:
 first its links, then its turns, so the whole log is never in memory.
 """
 
@@ -119,9 +120,29 @@ def _text(record: dict[str, Any], key: str) -> str | None:
 
 
 def _content(record: dict[str, Any]) -> str | list[Any] | None:
-    message = record.get("message")
+    """Return what a line says: its message, a queued prompt, or the program's notice."""
+    message, queued = record.get("message"), record.get("attachment")
     content = message.get("content") if isinstance(message, dict) else None
+    if _kind(record) == "queued_command" and isinstance(queued, dict):
+        content = queued.get("prompt")
+    elif _kind(record) == "notice":
+        content = record.get("content")
     return content if isinstance(content, str | list) else None
+
+
+def _kind(record: dict[str, Any]) -> str | None:
+    """Return the kind of a line: its type, or what exactly an attachment or notice is.
+
+    A ``system`` line that says something is a ``notice``; a compaction mark says nothing new.
+    """
+    kind, inner = _text(record, "type"), record.get("attachment")
+    if kind == "attachment" and isinstance(inner, dict):
+        return _text(inner, "type") or kind
+    if kind == "system":
+        subtype = _text(record, "subtype")
+        says = subtype != "compact_boundary" and record.get("content")
+        return "notice" if says else subtype or kind
+    return kind
 
 
 def _is_prompt(record: dict[str, Any]) -> bool:
@@ -165,20 +186,13 @@ class _Reader:
 
     def record(self, item: Item) -> Iterator[Event]:
         """Yield the events of one line."""
-        record = item.value
-        kind = record.get("type")
-        if kind in _TALK:
-            yield from self._talk(item, _content(record))
-        elif not isinstance(kind, str):
-            yield rejected_value(item.where, "record without a type", record)
-        elif (
-            kind == "system"
-            and record.get("subtype") != "compact_boundary"
-            and _text(record, "content")
-        ):
-            yield from self._talk(item, record["content"])
+        kind = _kind(item.value)
+        if kind is None:
+            yield rejected_value(item.where, "record without a type", item.value)
+        elif kind in _TALK or kind in ("queued_command", "notice"):
+            yield from self._talk(item, _content(item.value))
         else:
-            yield Ignored(kind=str(record.get("subtype") or kind) if kind == "system" else kind)
+            yield Ignored(kind=kind)
 
     def _talk(self, item: Item, content: str | list[Any] | None) -> Iterator[Event]:
         record, uuid = item.value, _text(item.value, "uuid")
@@ -258,6 +272,9 @@ def _words_role(record: dict[str, Any], text: str) -> Role:
         model = message.get("model") if isinstance(message, dict) else None
         failed = record.get("isApiErrorMessage") is True or model == "<synthetic>"
         return "system" if failed else "assistant"
+    queued = record.get("attachment")
+    if isinstance(queued, dict) and queued.get("commandMode") == "task-notification":
+        return "injected"
     marks = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
     is_program = any(record.get(mark) is True for mark in marks) or _is_sidechain(record)
     return "injected" if is_program or _is_wrapper(text) else "user"

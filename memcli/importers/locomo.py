@@ -40,7 +40,8 @@ def recognise(source: Input) -> str | None:
     if shape.kind not in ("array", "object", "lines"):
         return None
     for item in shape.objects:
-        if any(_SESSION.fullmatch(key) for key in _talk(item)):
+        talk = _talk(item)
+        if any(_SESSION.fullmatch(key) and isinstance(talk[key], list) for key in talk):
             return "conversation has 'session_<n>' lists of turns"
     return None
 

@@ -40,7 +40,8 @@ ROLES: dict[str, Role] = {
 }
 TIME_KEYS = ("timestamp", "ts", "time", "created_at", "create_time", "created", "date", "datetime")
 _ELSEWHERE_WORDS = """
-    mapping chat_messages haystack_sessions sessionId uuid payload projectHash parentUuid
+    mapping chat_messages haystack_sessions sessionId uuid payload projectHash
+    parentUuid instructions
     """
 _ELSEWHERE = frozenset(_ELSEWHERE_WORDS.split())
 
@@ -56,7 +57,7 @@ def recognise(source: Input) -> str | None:
             return "the object has 'role' and 'content'"
         case "object" if isinstance(objects[0].get("messages"), list):
             inner = objects[0]["messages"]
-            if not inner or _are_messages([each for each in inner[:5] if isinstance(each, dict)]):
+            if _are_messages([each for each in inner[:5] if isinstance(each, dict)]):
                 return "'messages' have 'role' and 'content'"
     return None
 
@@ -74,11 +75,22 @@ def _is_message(item: dict[str, Any]) -> bool:
 
 def read(source: Input, options: ReadOptions) -> Iterator[Event]:
     """Yield the turns of each message, in order."""
+    yield from _instructions(source)
     for item in records(source, "messages"):
         if isinstance(item, Rejected):
             yield item
         else:
             yield from sheltered(item.where, _events(item, options))
+
+
+def _instructions(source: Input) -> Iterator[Event]:
+    """Yield the system text that some providers keep beside ``messages``."""
+    shape = shape_of(source)
+    beside = shape.objects[0] if shape.kind == "object" and "messages" in shape.keys else {}
+    system = beside.get("system")
+    if isinstance(system, str | list) and system:
+        for passage in passages(system):
+            yield Draft(role="system", text=passage.text, caption=passage.caption)
 
 
 def _events(item: Item, options: ReadOptions) -> Iterator[Event]:

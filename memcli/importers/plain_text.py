@@ -10,7 +10,9 @@ text and loses only the time, with a warning. No ids, no sessions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta, tzinfo
 from itertools import islice
@@ -28,9 +30,10 @@ from memcli.importers.contract import (
 )
 from memcli.importers.moments import clock_on, is_clock, stated
 from memcli.importers.shape import bounded, shape_of
-from memcli.importers.speakers import Cast, Header, header_of, role_of
+from memcli.importers.speakers import Cast, Header, header_of, is_label, role_of
 
 _FENCES = ("```", "~~~")
+_TITLE = re.compile(r"#{1,6}[ \t]")
 _RULES = frozenset({"---", "***", "___"})
 _NEVER = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".yaml", ".yml", ".toml", ".xml", ".html")
 SAMPLE_BYTES, SAMPLE_LINES = 8 << 20, 2_000
@@ -52,8 +55,14 @@ class _Row:
     header: Header | None = None
 
 
-def _rows(found: Iterable[Line], name: str) -> Iterator[_Row | Rejected]:
-    """Yield lines with candidate headers outside fenced code; lines that are not UTF-8 fail."""
+def _rows(found: Iterable[Line], name: str, stray: Container[int]) -> Iterator[_Row | Rejected]:
+    """Yield lines with candidate headers outside fenced code; lines that are not UTF-8 fail.
+
+    Args:
+        found: The lines.
+        name: The input's name, for rejected lines.
+        stray: Lines that look like a fence and open none; see `_stray_fences`.
+    """
     fence = ""
     for line in found:
         try:
@@ -62,12 +71,28 @@ def _rows(found: Iterable[Line], name: str) -> Iterator[_Row | Rejected]:
             where = f"{name}:{line.number}"
             yield rejected(where, f"not UTF-8 at byte {error.start + 1} of the line", line.raw)
             continue
-        mark = text.lstrip()[:3]
-        if mark in _FENCES and fence in ("", mark):
+        if line.number in stray or not (mark := _fence(text, fence)):
+            yield _Row(line, text, None if fence else header_of(text))
+        else:
             fence = "" if fence else mark
             yield _Row(line, text)
-        else:
-            yield _Row(line, text, None if fence else header_of(text))
+
+
+def _fence(text: str, opened: str) -> str:
+    """Return the mark of a line that opens a fence or closes the opened one, else nothing."""
+    bare = text.strip()
+    mark = bare[:3] if bare.startswith(_FENCES) else ""
+    closes = mark == opened and not bare.strip(mark[:1])
+    return mark if closes or not opened else ""
+
+
+def _stray_fences(found: Iterable[Line]) -> frozenset[int]:
+    """Return the line of a fence that is never closed: it is a slip, not the end of the talk."""
+    opened, number = "", 0
+    for line in found:
+        if mark := _fence(line.raw[:80].decode("utf-8", "surrogateescape"), opened):
+            opened, number = ("", 0) if opened else (mark, line.number)
+    return frozenset({number} - {0})
 
 
 def recognise(source: Input) -> str | None:
@@ -75,13 +100,15 @@ def recognise(source: Input) -> str | None:
     shape = shape_of(source)
     if shape.kind != "text" or source.name.lower().endswith(_NEVER):
         return None
-    sample = islice(bounded(lines(source), SAMPLE_BYTES), SAMPLE_LINES)
-    found = _rows(sample, source.name)
+    sample = list(islice(bounded(lines(source), SAMPLE_BYTES), SAMPLE_LINES))
+    found = _rows(sample, source.name, _stray_fences(sample))
     rows = [row for row in found if isinstance(row, _Row) and row.text.strip()]
     cast = Cast(row.header for row in rows if row.header)
     begins = [at for at, row in enumerate(rows) if row.header and cast.includes(row.header)]
     spoken = [header for at in begins if (header := rows[at].header)]
     if len(spoken) < 2 or begins[0] >= FIRST_HEADER_WITHIN or not _is_dialogue(spoken, len(rows)):
+        return None
+    if _is_form(spoken, [row.header for row in rows if row.header]):
         return None
     names = sorted({header.name for header in spoken})
     return f"{len(spoken)} turns begin with a name: {', '.join(names[:4])}"
@@ -96,12 +123,22 @@ def _is_dialogue(spoken: list[Header], row_count: int) -> bool:
     return PLAIN_SHARE * len(spoken) >= row_count and 2 * len(names) <= len(spoken) + 2
 
 
+def _is_form(spoken: list[Header], candidates: list[Header]) -> bool:
+    """Say whether labels stand more often than names, or as often and first: ``Name: Ida``."""
+    labels = Counter(each.key for each in candidates if is_label(each.name))
+    names = Counter(header.key for header in spoken)
+    is_plain = all(header.form == "plain" and not header.stamp for header in spoken)
+    lead = max(labels.values(), default=0) - max(names.values())
+    return is_plain and (lead > 0 or (lead == 0 and is_label(candidates[0].name)))
+
+
 def read(source: Input, options: ReadOptions) -> Iterator[Event]:
-    """Yield the turns in order; the file is read twice, names are decided on the first pass."""
-    first_pass = _rows(lines(source), source.name)
+    """Yield the turns in order; fences and names are decided on passes of their own."""
+    stray = _stray_fences(lines(source))
+    first_pass = _rows(lines(source), source.name, stray)
     cast = Cast(row.header for row in first_pass if isinstance(row, _Row) and row.header)
     reader = _Reader(source.name, options.tz, cast)
-    for row in _rows(lines(source), source.name):
+    for row in _rows(lines(source), source.name, stray):
         if isinstance(row, Rejected):
             yield row
         else:
@@ -133,7 +170,7 @@ class _Reader:
         if row.header and self._cast.includes(row.header):
             yield from self.close(row.header)
             yield from self._begin(row.header, row.line.number)
-        elif self._turn is None and self._title is None and row.text.startswith("#"):
+        elif self._turn is None and self._title is None and _TITLE.match(row.text):
             self._title = row.text.lstrip("#").strip() or None
         elif row.text.strip() or (self._turn and self._turn.header):
             self._turn = self._turn or _Turn(None, row.line.number)

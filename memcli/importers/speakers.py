@@ -2,8 +2,9 @@
 
 A header is ``Name: text``, ``[time] Name: text``, ``(time) Name: text``, ``**Name:** text``,
 ``**Name** (time):`` or a Markdown heading that is a name. Whether a candidate counts is
-decided over the whole text: bold names always; a plain name if it stands before several
-turns, looks personal (two capitalised words, or a title) or is a role (``User``). A single
+decided over the whole text: bold names, unless a user and an assistant are bold; a plain
+name if it stands before several turns, looks personal (two capitalised words, or a title) or
+is a role (``User``). A single
 word seen once before a colon is text, and so are labels (``Note:``) however often they stand.
 All patterns are anchored and bounded, so a line costs linear time.
 """
@@ -21,11 +22,13 @@ from memcli.records.evidence import Role
 Form = Literal["plain", "bold", "heading"]
 
 _STAMP = r"(?:\[(?P<square>[^\[\]\n]{1,40})\]|\((?P<round>[^()\n]{1,40})\))"
-_NAME = r"(?P<name>[^\W\d_][^:*\[\]{}<>|=\"“”!?;/\\\n]{0,47}?)"
-_PLAIN = re.compile(rf"(?:{_STAMP}[ \t]{{1,4}})?{_NAME}[ \t]?:(?P<said>[ \t].*|)$", re.DOTALL)
+_NAME = r"(?P<name>[^\W\d_][^:：*\[\]{}<>|=\"“”!?;/\\\n]{0,47}?)"
+_PLAIN = re.compile(
+    rf"(?:{_STAMP}[ \t]{{1,4}})?{_NAME}[ \t]?(?::(?=[ \t]|$)|：)(?P<said>.*)$", re.DOTALL
+)
 _BOLD = re.compile(
-    rf"(?:{_STAMP}[ \t]{{1,4}})?(?P<mark>\*\*|__){_NAME}(?P<in>:)?(?P=mark)"
-    r"(?:[ \t]{0,4}\((?P<after>[^()\n]{1,40})\))?(?P<out>:)?(?P<said>[ \t].*|)$",
+    rf"(?:{_STAMP}[ \t]{{1,4}})?(?P<mark>\*\*|__){_NAME}(?P<in>[:：])?(?P=mark)"
+    r"(?:[ \t]{0,4}\((?P<after>[^()\n]{1,40})\))?(?P<out>[:：])?(?P<said>[ \t].*|)$",
     re.DOTALL,
 )
 _HEADING = re.compile(rf"(?P<level>#{{1,6}})[ \t]{{1,4}}{_NAME}[ \t]?:?[ \t]*$")
@@ -42,15 +45,18 @@ _TITLES_WORDS = """
     dr mr mrs ms mx prof sir dame rev capt lt sgt judge sen rep
     """
 _TITLES = frozenset(_TITLES_WORDS.split())
+_CLEAR_ROLES: dict[str, Role] = {
+    **dict.fromkeys(("user", "human", "you said"), "user"),
+    **dict.fromkeys(("assistant", "ai", "chatgpt", "chatgpt said", "claude"), "assistant"),
+}
 _ROLES: dict[str, Role] = {
-    **dict.fromkeys(("user", "human", "me", "you", "prompter", "interviewer"), "user"),
-    **dict.fromkeys(("assistant", "ai", "bot", "chatbot", "llm", "model"), "assistant"),
-    **dict.fromkeys(("chatgpt", "gpt", "gpt-4", "gpt-4o", "claude", "gemini"), "assistant"),
-    **dict.fromkeys(("copilot", "cursor"), "assistant"),
+    **_CLEAR_ROLES,
+    **dict.fromkeys(("me", "you", "prompter", "interviewer"), "user"),
+    **dict.fromkeys(("bot", "chatbot", "llm", "gpt", "gpt-4", "gpt-4o"), "assistant"),
+    **dict.fromkeys(("gemini", "gemini said", "copilot", "copilot said"), "assistant"),
     "system": "system",
     "developer": "developer",
     "tool": "tool",
-    "function": "tool",
 }
 _LABELS_WORDS = """
     note notes ps p.s nb n.b fyi btw todo fixme warning warn info debug error fatal critical trace
@@ -65,7 +71,9 @@ _LABELS_WORDS = """
     items topic topics chapter section part figure table appendix pros cons monday tuesday wednesday
     thursday friday saturday sunday today tomorrow yesterday total price quantity ingredients
     directions method features changes changelog added changed fixed fixes bug removed deprecated
-    security breaking dependencies documentation performance internal improvements
+    security breaking dependencies documentation performance internal improvements age year month
+    day city town country state zip size color colour weight height width length type kind category
+    id key value status role company department salary rating score duration location place room
     """
 _LABELS = frozenset(_LABELS_WORDS.split())
 
@@ -98,7 +106,7 @@ class Header:
 
 def header_of(line: str) -> Header | None:
     """Return a line as a possible header, or None."""
-    if ":" not in line and not line.startswith(("#", "**", "__")):
+    if ":" not in line and "：" not in line and not line.startswith(("#", "**", "__")):
         return None
     if match := _BOLD.match(line):
         marked = match["in"] or match["out"] or (match["after"] and not match["said"].strip())
@@ -136,7 +144,7 @@ def _words(name: str) -> list[str]:
     return name.partition("(")[0].split()
 
 
-def _is_label(name: str) -> bool:
+def is_label(name: str) -> bool:
     """Say whether a name is a heading word, a log level or a field name, not a person."""
     words = [word.casefold().rstrip(".") for word in _words(name)]
     return any(word in _LABELS for word in words)
@@ -181,15 +189,15 @@ class Cast:
     def _is_person(self, form: Form, name: str, is_stamped: bool) -> bool:
         """Say whether a marked name is neither a role nor a word of a message's own layout."""
         is_layout = not is_stamped and self._is_between_roles(form)
-        return not (_is_role(name) or _is_label(name) or is_layout)
+        return not (_is_role(name) or is_label(name) or is_layout)
 
     def includes(self, header: Header) -> bool:
         """Say whether a candidate begins a turn."""
-        if _is_role(header.name):
+        if _is_role(header.name) and self._is_role_here(header):
             return True
         if header.stamp and len(_words(header.name)) <= _MOST_WORDS:
             return True
-        if _is_label(header.name) or self._is_between_roles(header.form):
+        if is_label(header.name) or self._is_between_roles(header.form):
             return False
         match header.form:
             case "heading":
@@ -198,6 +206,11 @@ class Cast:
                 return len(_words(header.name)) <= _MOST_WORDS and _is_capitalised(header.name)
             case _:
                 return _looks_personal(header.name) or self._repeats(header)
+
+    def _is_role_here(self, header: Header) -> bool:
+        """Say whether a role word speaks: with its counterpart, several times, or clearly."""
+        is_clear = header.key in _CLEAR_ROLES and header.form != "heading"
+        return is_clear or self._is_between_roles(header.form) or self._counts[header.key] >= 2
 
     def _is_between_roles(self, form: Form) -> bool:
         """Say whether this form marks a user and an assistant: then it marks nobody else."""
@@ -215,6 +228,6 @@ class Cast:
         if any(self._roles.values()) and not self._has_people:
             return False
         siblings = self._levels[header.level]
-        if any(_is_label(name) or len(_words(name)) > 3 for name in siblings):
+        if any(is_label(name) or len(_words(name)) > 3 for name in siblings):
             return False
         return self._counts[header.key] >= 2 or (self._has_people and header.level > 1)

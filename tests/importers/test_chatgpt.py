@@ -248,6 +248,9 @@ def test_damaged_links_lose_no_turn(nodes, current, expected):
             {"content_type": "audio_transcription", "text": "spoken"},
             {"content_type": "audio_asset_pointer", "asset_pointer": "sediment://f1"},
         ]}, "spoken", "sediment://f1"),
+        ({"content_type": "multimodal_text", "parts": [
+            {"asset_pointer": "sediment://f2", "metadata": {"dalle": {"prompt": "a red boat"}}},
+        ]}, "", "sediment://f2: a red boat"),
         ({"content_type": "tether_quote", "title": "A", "url": "u", "text": "q"}, "A\nu\nq", None),
         ({"content_type": "system_error", "name": "E", "text": "boom"}, "E\nboom", None),
         ({"content_type": "yet_unknown", "words": "kept"}, "kept", None),

@@ -270,6 +270,25 @@ def test_two_records_on_one_line_are_both_kept():
     assert [(t.native_id, t.line) for t in drafts(found)] == [("a", 1), ("b", 1), ("c", 2)]
 
 
+@pytest.mark.parametrize(
+    ("attachment", "turns"),
+    [
+        ({"type": "queued_command", "prompt": "use the blue one"}, [("user", "use the blue one")]),
+        ({"type": "queued_command", "prompt": [{"type": "text", "text": "a"}]}, [("user", "a")]),
+        (
+            {"type": "queued_command", "prompt": "done", "commandMode": "task-notification"},
+            [("injected", "done")],
+        ),
+        ({"type": "task_reminder", "content": "x"}, []),
+    ],
+)
+def test_prompts_typed_while_the_model_works_are_kept(attachment, turns):
+    queued = {"type": "attachment", "sessionId": "s", "attachment": attachment}
+    found = events(as_lines([line("a", "hi"), queued]))
+    assert [(t.role, t.text) for t in drafts(found)][1:] == turns
+    assert len(only(found, Ignored)) == (not turns)
+
+
 def test_types_yet_to_be_invented_are_counted():
     found = events(as_lines([line("a", "hi"), {"type": "hologram", "sessionId": "s"}]))
     assert [e.kind for e in only(found, Ignored)] == ["hologram"]

@@ -120,6 +120,8 @@ def test_a_format_without_importer_is_named(path, label):
         (b'{"a": 1, "b": 2}', "a JSON object with a, b"),
         (b'[{"x": 1}]', "a JSON array of objects with x"),
         (b'{"x": 1}\n{"x": 2}\n', "JSON lines with x"),
+        (b'{"messages": []}', "a JSON object with messages"),
+        (b'{"id": 1, "instructions": ""}\n{"role": "user", "content": []}\n', "Codex"),
         (b'{"role": "user", "content": "cut', "does not parse"),
         (b'{"a": 1', "does not parse"),
         (b"Just a sentence.", "without repeated speaker names"),

@@ -171,6 +171,12 @@ def test_one_pretty_printed_message_is_read():
     assert [turn.text for turn in drafts(found)] == ["alone"]
 
 
+def test_a_system_text_beside_the_messages_is_kept():
+    value = {"system": "Be kind.", "messages": [{"role": "user", "content": "hi"}]}
+    found = drafts(events(as_input(value)))
+    assert [(t.role, t.text) for t in found] == [("system", "Be kind."), ("user", "hi")]
+
+
 def test_identical_turns_are_all_kept():
     found = events(as_lines([{"role": "user", "content": "ok"}] * 3))
     assert len(drafts(found)) == 3

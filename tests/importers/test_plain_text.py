@@ -68,6 +68,41 @@ def test_between_user_and_assistant_other_bold_words_are_text():
     assert turns_of(text, "chat.md") == [("User", "plan?"), ("Assistant", answer)]
 
 
+@pytest.mark.parametrize("word", ["Tool", "System", "You"])
+def test_a_role_word_once_among_people_is_text(word):
+    assert turns_of(f"Ana: one\nBo: two\n{word}: hammer\nAna: three\nBo: four\n")[1] == (
+        "Bo",
+        f"two\n{word}: hammer",
+    )
+
+
+def test_a_copied_chat_page():
+    text = "You said:\nplan?\n\nChatGPT said:\nSure.\nPros: many\n\nYou said:\nthanks\n"
+    found = drafts(events(as_input(text, "t.txt")))
+    assert [(t.role, t.text) for t in found] == [
+        ("user", "plan?"),
+        ("assistant", "Sure.\nPros: many"),
+        ("user", "thanks"),
+    ]
+
+
+def test_full_width_colons():
+    assert turns_of("小明：你好\n阿华：嗨\n小明：再见\n阿华：好\n")[:2] == [
+        ("小明", "你好"),
+        ("阿华", "嗨"),
+    ]
+
+
+def test_a_fence_that_is_never_closed_hides_nobody():
+    text = "Ana: look\n```\nAna: in code\n```\nBo: hm\n```python\nAna: really\nBo: yes\n"
+    assert turns_of(text) == [
+        ("Ana", "look\n```\nAna: in code\n```"),
+        ("Bo", "hm\n```python"),
+        ("Ana", "really"),
+        ("Bo", "yes"),
+    ]
+
+
 def test_headings_that_repeat_are_speakers():
     assert turns_of("## Ana\nhi\n\n## Bo\nhey\n\n## Ana\nbye\n\n## Bo\nbye\n", "t.md") == [
         ("Ana", "hi"),
@@ -119,6 +154,9 @@ def test_windows_line_ends_and_byte_order_marks_leave_no_trace():
         "Note: one\nNote: two\nWarning: three\nINFO: x\nINFO: y\n",
         "2024-01-01 ERROR something\n2024-01-02 ERROR something\n",
         "Host: a\nAccept: b\nHost: c\nAccept: d\n",
+        "Name: Ida\nHarbour: Brom\nName: Udo\nHarbour: Elb\n",
+        "Year: 1\nMaker: a\nYear: 2\nMaker: b\n",
+        "# Guide\n\n## User\n\nText.\n\n## Tool\n\nText.\n",
     ],
 )
 def test_text_that_is_no_dialogue_is_refused(text):
