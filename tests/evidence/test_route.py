@@ -1,0 +1,184 @@
+"""Routing: channels, budgets, the time gate, scope, tiers and reasons."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from evidence.memory_index import MemoryIndex
+from evidence.ranking_turns import TALK, said
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memcli.evidence.route import Budgets, Routed, is_inside, route
+from memcli.records.indexed import IndexedTurn, Scope
+
+AS_OF = datetime(2023, 6, 14, 10, tzinfo=UTC)
+CASE = Path(__file__).resolve().parents[2] / ".." / "shared" / "cases" / "12-search-punctuation"
+
+
+def ask(text: str, turns: list[IndexedTurn], **options) -> Routed:
+    return route(text, MemoryIndex(turns), **{"as_of": AS_OF, "tz": UTC, **options})
+
+
+def many_days() -> list[IndexedTurn]:
+    """Forty sessions, one a day from 1 May 2023, each with a mention of soup."""
+    return [
+        said(
+            10 * day + i,
+            "Mara" if i % 2 else "Odo",
+            f"{'soup' if i == 3 else 'talk'} number {day} about w{day}x{i}",
+            session=f"s{day}",
+            time=f"2023-{5 + day // 31:02}-{day % 31 + 1:02}T1{i}:00:00Z",
+        )
+        for day in range(40)
+        for i in range(6)
+    ]
+
+
+def test_positions_are_shared_by_budget_and_ranked_by_score():
+    routed = ask("soup number talk", many_days())
+    assert [item.rank for item in routed.ranked] == list(range(1, 19))
+    scores = [item.score for item in routed.ranked]
+    assert scores == sorted(scores, reverse=True)
+    assert routed.windows == ()
+    assert {item.channel for item in routed.ranked} <= {"episode", "cooccurrence"}
+
+
+def test_the_time_channel_opens_only_for_a_named_span():
+    routed = ask("Who cooked soup on 20 May 2023?", many_days())
+    assert [(w.start, w.end) for w in routed.windows] == [
+        (datetime(2023, 5, 20).date(), datetime(2023, 5, 20).date())
+    ]
+    timed = [item for item in routed.ranked if item.channel == "time"]
+    assert 1 <= len(timed) <= Budgets().time
+    for item in timed:
+        assert "2023-05-20" <= item.turn.time <= "2023-05-28"
+        assert "20 May 2023" in item.why
+
+
+def test_a_day_alone_brings_what_was_said_on_it():
+    routed = ask("yesterday", [t for t in many_days() if t.session in {"s0", "s9"}])
+    assert routed.ranked == ()
+    turns = [said(1, "Mara", "unrelated words", time="2023-06-13T10:00:00Z")]
+    (only,) = ask("yesterday", turns).ranked
+    assert (only.turn.id, only.channel) == ("t1", "time")
+    assert only.why == 'on 2023-06-13, named by "yesterday"'
+
+
+def test_days_are_those_of_the_zone():
+    turns = [said(1, "Mara", "soup", time="2023-06-13T02:00:00Z")]
+    local = ask("yesterday", turns, tz=ZoneInfo("America/New_York"))
+    assert local.ranked == ()
+    assert ask("yesterday", turns, tz=UTC).ranked[0].channel == "time"
+
+
+def test_cooccurrence_finds_the_anchor_in_other_sessions():
+    crowd = [said(i, "Odo", f"Biscuit runs w{i}", session="s1") for i in range(14)]
+    lone = said(100, "Mara", "Biscuit runs", session="s2")
+    routed = ask("Biscuit runs", [*crowd, lone], budgets=Budgets(positions=4, episode=2))
+    assert routed.anchors == ("biscuit",)
+    assert "t100" in {item.turn.id for item in routed.ranked}
+
+
+def test_unfilled_positions_fall_to_the_core():
+    routed = ask("harbour", TALK)
+    assert {item.turn.id for item in routed.ranked} == {turn.id for turn in TALK}
+    assert Counter(item.channel for item in routed.ranked) == {"episode": 6}
+
+
+@pytest.mark.parametrize("budgets", [Budgets(positions=0), Budgets(positions=3, episode=5)])
+def test_positions_are_a_hard_limit(budgets):
+    routed = ask("soup on 20 May 2023", many_days(), budgets=budgets)
+    assert len(routed.ranked) == budgets.positions
+
+
+@pytest.mark.parametrize(
+    ("scope", "inside"),
+    [
+        (Scope(speaker="mara"), lambda t: t.speaker == "Mara"),
+        (Scope(session="s3"), lambda t: t.session == "s3"),
+        (Scope(conversation="other"), lambda t: False),
+        (Scope(since=1683676800), lambda t: t.time >= "2023-05-10"),
+        (Scope(until=1683676799), lambda t: t.time < "2023-05-10"),
+    ],
+)
+def test_a_scope_holds_for_every_turn(scope, inside):
+    turns = many_days()
+    assert [is_inside(turn, scope) for turn in turns] == [inside(turn) for turn in turns]
+    assert all(inside(item.turn) for item in ask("soup talk", turns, scope=scope).ranked)
+
+
+@pytest.mark.parametrize(
+    ("question", "tier"),
+    [
+        ("Which harbour did they sail to?", "match"),
+        ("Did the zeppelin reach the harbour?", "weak"),
+        ("Who repaired the zeppelin?", "none"),
+        ("***", "none"),
+        ('"', "none"),
+    ],
+)
+def test_tiers(question, tier):
+    assert ask(question, TALK).tier == tier
+
+
+def test_a_question_without_words_says_so():
+    routed = ask("?!", TALK)
+    assert routed.ranked == ()
+    assert routed.notes == ("the question holds no word to search for",)
+
+
+def test_an_unknown_date_anchor_is_noted():
+    (note,) = ask("What happened two weeks before my birthday?", TALK).notes
+    assert "birthday" in note
+
+
+def test_reasons_quote_the_question():
+    best = ask("Which harbour did Mara sail to?", TALK).ranked[0]
+    assert best.why == 'matches "harbour", "sail"; said by Mara'
+
+
+def test_an_empty_store_has_no_evidence():
+    routed = ask("anything at all", [])
+    assert (routed.ranked, routed.tier) == ((), "none")
+
+
+def test_public_case_of_punctuation():
+    if not CASE.exists():
+        pytest.skip("the public cases are not beside this checkout")
+    lines = (CASE / "input" / "messages.jsonl").read_text(encoding="utf-8").splitlines()
+    texts = [json.loads(line)["content"] for line in lines]
+    turns = [said(20 * i, None, text) for i, text in enumerate(texts)]
+    expected = {
+        "don't use agents": "Please don't use agents here",
+        "Downloads/transcripts": "Saved in Downloads/transcripts",
+        "ask-codex": "run ask-codex on it",
+        "20.04": "ubuntu 20.04 box",
+        '"--error-on-warnings"': 'flag "--error-on-warnings" fails',
+        "C++": "C++ or C",
+    }
+    first = {q: texts[int(ask(q, turns).ranked[0].turn.id[1:]) // 20] for q in expected}
+    assert first == expected
+    found = {texts[int(item.turn.id[1:]) // 20] for item in ask("OR", turns).ranked}
+    assert found >= {"C++ or C", "Portland, OR is wet"}
+
+
+words = st.sampled_from(["soup", "boat", "harbour", "the", "Mara", "?", "cliff", "yesterday"])
+texts = st.lists(words, min_size=1, max_size=6).map(" ".join)
+
+
+@given(st.lists(texts, min_size=1, max_size=30), texts, st.randoms())
+def test_ingest_order_changes_nothing_and_no_turn_comes_twice(lines, question, random):
+    turns = [
+        said(i, "Mara", line, session=f"s{i // 5}", time=f"2023-06-{i % 14 + 1:02}T10:00:00Z")
+        for i, line in enumerate(lines)
+    ]
+    routed = ask(question, turns)
+    assert routed == ask(question, random.sample(turns, len(turns)))
+    ids = [item.turn.id for item in routed.ranked]
+    assert len(ids) == len(set(ids)) <= 18
