@@ -61,10 +61,12 @@ class FailingDisk(Disk):
         lose: bytes never synced are gone.
         half: half of the bytes never synced are gone.
         unrename: the same as lose, and names never synced are as they were.
+        uncreate: the same as lose, and files created whose names were never synced are gone,
+            though renames made after them are kept: a disk may order them so.
         full: the operation fails once with ENOSPC, and the process goes on.
     """
 
-    MODES = ("kill", "torn", "lose", "half", "unrename", "full")
+    MODES = ("kill", "torn", "lose", "half", "unrename", "uncreate", "full")
 
     def __init__(self, stop_at: int | None = None, mode: str = "kill") -> None:
         self.stop_at, self.mode = stop_at, mode
@@ -87,10 +89,12 @@ class FailingDisk(Disk):
         if self.mode == "full":
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self.dead = True
-        if self.mode in ("lose", "half", "unrename"):
+        if self.mode in ("lose", "half", "unrename", "uncreate"):
             self._lose_bytes()
         if self.mode == "unrename":
             self._lose_names()
+        if self.mode == "uncreate":
+            self._lose_created()
         raise Crash
 
     def _lose_bytes(self) -> None:
@@ -107,6 +111,11 @@ class FailingDisk(Disk):
                 target.unlink(missing_ok=True)
             else:
                 _put(target, old)
+
+    def _lose_created(self) -> None:
+        for source, target, old, _ in self._names:
+            if source == target and old is None:
+                target.unlink(missing_ok=True)
 
     def make_folder(self, folder: Path) -> None:
         self._step(f"make_folder {folder.name}")

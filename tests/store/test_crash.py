@@ -152,7 +152,9 @@ class ForgetfulDisk(FailingDisk):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("forgotten", "mode"), [("fsync", "lose"), ("fsync_dir", "unrename")])
+@pytest.mark.parametrize(
+    ("forgotten", "mode"), [("fsync", "lose"), ("fsync_dir", "unrename"), ("fsync_dir", "uncreate")]
+)
 def test_the_crash_test_notices_a_forgotten_sync(tmp_path, forgotten, mode):
     def is_whole(number):
         done, path = [], tmp_path / str(number)
