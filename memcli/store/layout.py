@@ -57,6 +57,15 @@ def is_checkpoint_name(name: str) -> bool:
     return _CHECKPOINT_NAME.fullmatch(name) is not None
 
 
+def is_entry_name(kind: str, name: str) -> bool:
+    """Return whether a manifest may name this file for a kind: nothing outside the store."""
+    parsed = parse_generation(name)
+    if parsed is not None:
+        return parsed[0] == kind
+    owner = name.removeprefix(f"{CHECKPOINTS}/").removesuffix(f".{kind}.jsonl")
+    return name == f"{CHECKPOINTS}/{owner}.{kind}.jsonl" and is_checkpoint_name(owner)
+
+
 def is_ours(name: str) -> bool:
     """Return whether an entry of the directory is one that memcli makes."""
     fixed = {MANIFEST, LOCK, HOLDER, *FOLDERS}

@@ -18,7 +18,14 @@ from memcli.errors import SchemaVersionError, StoreDamaged, StoreError, StoreMis
 from memcli.records.codec import dumps, loads
 from memcli.store.disk import Disk, write_atomically
 from memcli.store.jsonl import Tally, tail_hash
-from memcli.store.layout import KEPT_MANIFESTS, KINDS, MANIFEST, SCHEMA_VERSION, earlier_manifest
+from memcli.store.layout import (
+    KEPT_MANIFESTS,
+    KINDS,
+    MANIFEST,
+    SCHEMA_VERSION,
+    earlier_manifest,
+    is_entry_name,
+)
 
 _CHECK = "check"
 _REPAIR = "run `memcli verify` to see every finding, `memcli verify --repair` to go back"
@@ -262,6 +269,9 @@ def _files_from_dict(data: Mapping[str, Any]) -> dict[str, FileEntry]:
     unknown = set(data) - set(KINDS)
     if unknown:
         raise ValueError(f"unknown kinds {sorted(unknown)}")
+    for kind, entry in data.items():
+        if not is_entry_name(kind, entry["name"]):
+            raise ValueError(f"{entry['name']!r} is no file of {kind}")
     types = {"name": str, "bytes": int, "records": int, "tail": str, "crc": int, "epoch": int}
     return {kind: FileEntry(**_typed(data[kind], **types)) for kind in KINDS if kind in data}
 

@@ -11,7 +11,7 @@ from store_helpers import NOW
 
 from memcli.errors import StoreDamaged
 from memcli.store.disk import Disk
-from memcli.store.layout import KEPT_MANIFESTS, KINDS
+from memcli.store.layout import KEPT_MANIFESTS, KINDS, generation_name
 from memcli.store.manifest import (
     FileEntry,
     Manifest,
@@ -28,16 +28,22 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=6,
 )
-entries = st.builds(
-    FileEntry,
-    name=st.text(),
-    bytes=numbers,
-    records=numbers,
-    tail=st.text(),
-    crc=numbers,
-    epoch=numbers,
-)
-files = st.dictionaries(st.sampled_from(KINDS), entries)
+
+
+def entries(kind):
+    names = st.builds(generation_name, st.just(kind), st.integers(0, 99))
+    return st.builds(
+        FileEntry,
+        name=names | st.just(f"checkpoints/best-1.{kind}.jsonl"),
+        bytes=numbers,
+        records=numbers,
+        tail=st.text(),
+        crc=numbers,
+        epoch=numbers,
+    )
+
+
+files = st.fixed_dictionaries({}, optional={kind: entries(kind) for kind in KINDS})
 settings = st.dictionaries(st.text(), json_values, max_size=4)
 own_names = {"files", "before", "settings", "batch", "commit", "command", "committed_at"}
 manifests = st.builds(
@@ -90,6 +96,26 @@ def test_undo_points_are_bounded_and_a_batch_is_one(ahead, of_batch):
     if of_batch:
         assert manifest.before[0].settings == start.settings
         assert manifest.before[0].command == "ingest"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../turns.jsonl",
+        "/etc/turns.jsonl",
+        "nodes.jsonl",
+        "turns.g0.jsonl",
+        "checkpoints/../turns.jsonl",
+        "checkpoints/../x.turns.jsonl",
+        "checkpoints/x.nodes.jsonl",
+        "store.json",
+    ],
+)
+def test_no_manifest_names_a_file_that_is_not_the_kinds_own(name):
+    entry = FileEntry(name=name, bytes=0, records=0, tail="", crc=0, epoch=1)
+    line = encode(Manifest(commit=1, committed_at="", command="", files={"turns": entry}))
+    with pytest.raises(StoreDamaged, match="is no file of turns"):
+        decode(line, Path("store.json"))
 
 
 def test_eight_earlier_ones_are_kept_newest_first(tmp_path):
