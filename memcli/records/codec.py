@@ -96,8 +96,8 @@ def turn_from_line(line: bytes, *, path: str = "turns.jsonl", number: int | None
         data = loads(line)
     except (ValueError, RecursionError) as error:
         raise RecordError(path, number, "", f"is not JSON ({error})") from error
-    reader = _Fields(data, path, number)
-    source = _Fields(reader.get("source", dict), path, number)
+    reader = Fields(data, path, number)
+    source = Fields(reader.get("source", dict), path, number)
     extra = {key: value for key, value in data.items() if key not in _TURN_FIELDS}
     return Turn(
         id=reader.get("id", str),
@@ -123,33 +123,47 @@ def turn_from_line(line: bytes, *, path: str = "turns.jsonl", number: int | None
     )
 
 
-class _Fields:
-    """Typed access to a JSON object; every complaint names file, line and field."""
+class Fields:
+    """Typed access to a JSON object; every complaint names file, line and field.
+
+    Args:
+        data: What the JSON held.
+        path: File for messages.
+        number: 1-based line for messages, or None.
+
+    Raises:
+        RecordError: From here and every method, for what is missing or ill-typed.
+    """
 
     def __init__(self, data: object, path: str, number: int | None) -> None:
         if not isinstance(data, Mapping):
             raise RecordError(path, number, "", "is not a JSON object")
         self._data, self._path, self._number = data, path, number
 
-    def _bad(self, name: str, reason: str) -> RecordError:
+    def bad(self, name: str, reason: str) -> RecordError:
+        """Return the error to raise about a field."""
         return RecordError(self._path, self._number, name, reason)
 
     def get(self, name: str, kind: type) -> Any:
+        """Return the value of a field that must be there and of that type."""
         if name not in self._data:
-            raise self._bad(name, "is missing")
+            raise self.bad(name, "is missing")
         value = self._data[name]
         if not isinstance(value, kind) or isinstance(value, bool) is not (kind is bool):
-            raise self._bad(name, f"is not of type {kind.__name__}")
+            raise self.bad(name, f"is not of type {kind.__name__}")
         return value
 
     def optional(self, name: str, kind: type) -> Any:
+        """Return the field's value, None where it is null or missing."""
         return None if self._data.get(name) is None else self.get(name, kind)
 
     def choice(self, name: str, allowed: frozenset[str]) -> Any:
+        """Return a string that must be one of ``allowed``."""
         value = self.get(name, str)
         if value not in allowed:
-            raise self._bad(name, f"is {value!r}, not one of {', '.join(sorted(allowed))}")
+            raise self.bad(name, f"is {value!r}, not one of {', '.join(sorted(allowed))}")
         return value
 
     def optional_choice(self, name: str, allowed: frozenset[str]) -> Any:
+        """Return `choice`, None where the field is null or missing."""
         return None if self._data.get(name) is None else self.choice(name, allowed)

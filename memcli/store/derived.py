@@ -96,20 +96,17 @@ class Derived:
             file = self.path.open("rb", 0)
         except FileNotFoundError as error:
             raise self._gone() from error
+        lines = []
         with file:
-            return [_read_at(file.fileno(), place)[:-1] for place in places]
+            for place in places:
+                file.seek(place.offset)
+                lines.append(file.read(place.length)[:-1])
+        return lines
 
     def _gone(self) -> StoreError:
         return StoreError(
             f"{self.path} was replaced by a writer while it was read", hint="run the command again"
         )
-
-
-def _read_at(descriptor: int, place: Placement) -> bytes:
-    import os
-
-    os.lseek(descriptor, place.offset, os.SEEK_SET)
-    return os.read(descriptor, place.length)
 
 
 def open_derived(snapshot: Snapshot, name: str, version: str | None = None) -> Derived | None:
