@@ -28,33 +28,47 @@ from memcli.records.evidence import SPOKEN
 from memcli.records.indexed import IndexedTurn, Scope
 from memcli.search.tokens import ASKS, stop_words, tokens
 
-K1 = 1.0
-"""Term saturation. 0.6 to 1.2 rank alike."""
-LENGTH_NORM = 0.75
-"""BM25's b. 0.4 to 0.75 rank alike; the higher keeps long turns of agents in check."""
-
-WINDOWS = ((2, 0.7), (4, 0.7))
-"""(places on either side, weight beside the turn's own 1.0)."""
-REACH = 4
-"""The widest window: neighbours this far are needed to score a turn."""
-SESSION_WEIGHT = 0.5
-SESSION_TURNS = 20
-"""Turns of a usual session: a longer one needs the words more often to count as much."""
-
-HANDOVER = 0.3
-"""Share of its own score that a question hands to the next turn: the answer rarely repeats
-the words it was asked in."""
-SPEAKER_GAIN = 0.6
-"""Gain of turns of the person named first: "What did Mara buy?" is answered by Mara."""
-STOP_WEIGHT = 0.1
-"""Weight of stop words beside content words: enough to break ties, too little to lead."""
-BREVITY = 3
-"""Terms at which a turn counts half: "Wow, great!" matches well and says nothing."""
-ASIDE = 0.5
-"""Weight of tool output, thoughts, injected text and abandoned branches: findable, later."""
-
 MAX_TERMS = 64
 """Distinct terms of a question that are scored; of a longer one the weightiest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """The constants of the score. Round numbers: ranking changes little around each of them.
+
+    Attributes:
+        k1: Term saturation of BM25.
+        length_norm: BM25's b. 0.4 ranks alike; the higher keeps long turns in check.
+        windows: (places on either side, weight beside the turn's own 1.0) of each window.
+        session: Weight of the session.
+        session_turns: Turns of a usual session: a longer one needs the words more often.
+        handover: Share of its own score that a question hands to the next turn: the answer
+            rarely repeats the words it was asked in.
+        speaker_gain: Gain of turns of the person named first: "What did Mara buy?" is
+            answered by Mara.
+        stop_weight: Weight of stop words: enough to break ties, too little to lead.
+        brevity: Terms at which a turn counts half: "Wow, great!" matches and says nothing.
+        aside: Weight of tool output, thoughts, injected text and abandoned branches.
+    """
+
+    k1: float = 1.0
+    length_norm: float = 0.75
+    windows: tuple[tuple[int, float], ...] = ((2, 0.7), (4, 0.7))
+    session: float = 0.5
+    session_turns: int = 20
+    handover: float = 0.3
+    speaker_gain: float = 0.6
+    stop_weight: float = 0.1
+    brevity: float = 3.0
+    aside: float = 0.5
+
+    @property
+    def reach(self) -> int:
+        """Neighbours this many places away are needed to score a turn."""
+        return max((radius for radius, _ in self.windows), default=1)
+
+
+RECIPE = Recipe()
 
 
 class TurnIndex(Protocol):
@@ -98,7 +112,7 @@ class Question:
         text: As asked.
         places: Each distinct term and where it first occurs (token position).
         weights: Weight of each scored term: its idf times how often it is asked, stop words
-            at `STOP_WEIGHT`. Ordered by (-weight, term): the order of every sum.
+            at `Recipe.stop_weight`. Ordered by (-weight, term): the order of every sum.
         content: The terms that carry the question: those that are no stop words, or all of
             them where there are no others. What is searched.
     """
@@ -136,7 +150,7 @@ def idf(doc_freq: int, n_turns: int) -> float:
     return math.log1p((max(n_turns, doc_freq) - doc_freq + 0.5) / (doc_freq + 0.5))
 
 
-def read_question(text: str, index: TurnIndex) -> Question:
+def read_question(text: str, index: TurnIndex, recipe: Recipe = RECIPE) -> Question:
     """Return the question's terms with their weights in this index."""
     words = [word for word in tokens(text) if word != ASKS]
     asked = Counter(words)
@@ -144,7 +158,7 @@ def read_question(text: str, index: TurnIndex) -> Question:
     weights = {
         term: count
         * idf(index.doc_freq(term), index.n_turns)
-        * (STOP_WEIGHT if term in stop_words() and not is_bare else 1.0)
+        * (recipe.stop_weight if term in stop_words() and not is_bare else 1.0)
         for term, count in asked.items()
     }
     kept = sorted(weights, key=lambda term: (-weights[term], term))[:MAX_TERMS]
@@ -157,22 +171,26 @@ def read_question(text: str, index: TurnIndex) -> Question:
 
 
 def score_turns(
-    turns: Iterable[IndexedTurn], question: Question, mean_terms: float
+    turns: Iterable[IndexedTurn],
+    question: Question,
+    mean_terms: float,
+    recipe: Recipe = RECIPE,
 ) -> list[Scored]:
     """Return the turns that have any relevance, ordered by (-score, turn order).
 
-    A turn's neighbours must be among ``turns`` to count; see `REACH`.
+    A turn's neighbours must be among ``turns`` to count; see `Recipe.reach`.
 
     Args:
         turns: Candidates and their neighbours, each once, in any order.
         question: What is asked.
         mean_terms: Average terms of a turn in the whole index.
+        recipe: The constants.
     """
     named = named_first(question, turns := list(turns))
     by_session = groupby(sorted(turns, key=_by_place), key=attrgetter("conversation", "session"))
     scored = []
     for _, session in by_session:
-        scored += _score_session(list(session), question, mean_terms, named)
+        scored += _score_session(list(session), question, mean_terms, named, recipe)
     return sorted(scored, key=lambda item: (-item.score, item.turn.order))
 
 
@@ -206,12 +224,14 @@ class _Words:
         lengths: Number of all terms in the first i turns.
         weights: Weight of each term, in the order of ``sums``.
         mean: Average terms of a turn.
+        recipe: The constants.
     """
 
     sums: list[list[int]]
     lengths: list[int]
     weights: list[float]
     mean: float
+    recipe: Recipe
 
     def bm25(self, start: int, stop: int, turns: int) -> float:
         """Return BM25 of the turns ``[start:stop]`` as one text.
@@ -221,17 +241,22 @@ class _Words:
         """
         length = self.lengths[stop] - self.lengths[start]
         usual = self.mean * turns
-        damping = K1 * (1.0 - LENGTH_NORM + LENGTH_NORM * length / usual)
+        k1, b = self.recipe.k1, self.recipe.length_norm
+        damping = k1 * (1.0 - b + b * length / usual)
         total = 0.0
         for sums, weight in zip(self.sums, self.weights, strict=True):
             count = sums[stop] - sums[start]
             if count:
-                total += weight * count * (K1 + 1.0) / (count + damping)
+                total += weight * count * (k1 + 1.0) / (count + damping)
         return total
 
 
 def _score_session(
-    turns: Sequence[IndexedTurn], question: Question, mean_terms: float, named: frozenset[str]
+    turns: Sequence[IndexedTurn],
+    question: Question,
+    mean_terms: float,
+    named: frozenset[str],
+    recipe: Recipe,
 ) -> list[Scored]:
     """Return the turns of one session that have any relevance, in order."""
     texts = [turn.terms.split(" ") for turn in turns]
@@ -242,18 +267,21 @@ def _score_session(
         lengths=[0, *accumulate(map(len, texts))],
         weights=[question.weights[term] for term in present],
         mean=mean_terms,
+        recipe=recipe,
     )
     own = [words.bm25(i, i + 1, 1) for i in range(len(turns))]
-    whole = SESSION_WEIGHT * words.bm25(0, len(turns), SESSION_TURNS)
+    whole = recipe.session * words.bm25(0, len(turns), recipe.session_turns)
     scored = []
     for i, turn in enumerate(turns):
         score = own[i] + whole
-        for radius, weight in WINDOWS:
+        for radius, weight in recipe.windows:
             score += weight * words.bm25(*_window(turns, i, radius), 2 * radius + 1)
         if i and ASKS in texts[i - 1] and turn.seq - turns[i - 1].seq == 1:
-            score += HANDOVER * own[i - 1]
+            score += recipe.handover * own[i - 1]
         if score > 0:
-            worth = _standing(turn, named) * len(texts[i]) / (len(texts[i]) + BREVITY)
+            worth = (
+                _standing(turn, named, recipe) * len(texts[i]) / (len(texts[i]) + recipe.brevity)
+            )
             scored.append(Scored(turn, score * worth, own[i] * worth, frozenset(counts[i])))
     return scored
 
@@ -268,7 +296,7 @@ def _window(turns: Sequence[IndexedTurn], i: int, radius: int) -> tuple[int, int
     return start, stop
 
 
-def _standing(turn: IndexedTurn, named: frozenset[str]) -> float:
+def _standing(turn: IndexedTurn, named: frozenset[str], recipe: Recipe) -> float:
     """Return the weight of a turn by who speaks and whether it is part of the visible talk."""
-    gain = 1.0 + SPEAKER_GAIN if turn.speaker in named else 1.0
-    return gain if turn.role in SPOKEN and turn.branch == "active" else gain * ASIDE
+    gain = 1.0 + recipe.speaker_gain if turn.speaker in named else 1.0
+    return gain if turn.role in SPOKEN and turn.branch == "active" else gain * recipe.aside

@@ -20,8 +20,9 @@ from itertools import islice
 
 from memcli.evidence.dates import DateReading, Window, read_dates
 from memcli.evidence.ranking import (
-    REACH,
+    RECIPE,
     Question,
+    Recipe,
     Scored,
     TurnIndex,
     named_first,
@@ -33,8 +34,6 @@ from memcli.records.indexed import IndexedTurn, Scope
 from memcli.records.pack import Channel, GateWindow, Ranked, Tier
 from memcli.search.tokens import tokens
 
-CANDIDATES = 100
-"""Best turns by their own words; with their neighbours they are scored in full."""
 HUB_TURNS = 50
 """Turns of an anchor, or of a span of days, that are looked at."""
 
@@ -58,11 +57,14 @@ class Budgets:
         episode: For the core.
         time: For turns of the named days; with a closed gate they go to co-occurrence, which
             has what episode and time leave.
+        candidates: Best turns by their own words that are scored in full, with their
+            neighbours. 50 to 1,000 rank alike.
     """
 
     positions: int = 18
     episode: int = 14
     time: int = 2
+    candidates: int = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +107,7 @@ def route(
     tz: tzinfo,
     scope: Scope | None = None,
     budgets: Budgets = DEFAULT_BUDGETS,
+    recipe: Recipe = RECIPE,
 ) -> Routed:
     """Return the turns that a question brings to light, and why.
 
@@ -117,14 +120,15 @@ def route(
         tz: Zone in which days begin and end.
         scope: Conditions every turn must meet.
         budgets: Positions by channel.
+        recipe: Constants of the score.
     """
-    question = read_question(text, index)
+    question = read_question(text, index, recipe)
     dates = read_dates(text, reference=as_of, tz=tz)
     hub = _hub(question, index, scope)
     in_time = _turns_in_time(question, index, dates.windows, tz, scope)
-    best = index.top(question.searched, CANDIDATES, scope)
-    nearby = index.around(_unique([*best, *hub.turns, *in_time]), REACH)
-    core = score_turns(nearby, question, index.mean_terms)
+    best = index.top(question.searched, budgets.candidates, scope)
+    nearby = index.around(_unique([*best, *hub.turns, *in_time]), recipe.reach)
+    core = score_turns(nearby, question, index.mean_terms, recipe)
     if scope is not None and scope != Scope():
         core = [item for item in core if is_inside(item.turn, scope)]
     picks = _share(core, hub.anchor, in_time, budgets)

@@ -122,7 +122,10 @@ def test_sessions_do_not_share_their_windows():
 
 
 def test_gaps_in_the_sequence_are_kept_apart():
-    turns = [said(0, "Mara", "harbour news today"), said(ranking.REACH + 1, "Odo", "no such thing")]
+    turns = [
+        said(0, "Mara", "harbour news today"),
+        said(ranking.RECIPE.reach + 1, "Odo", "no such thing"),
+    ]
     near = [turns[0], said(1, "Odo", "no such thing")]
     assert ranked("harbour", near)[1].score > ranked("harbour", turns)[1].score
 
@@ -147,12 +150,14 @@ def test_the_turns_own_part_is_the_bm25_of_rank_bm25(lines, question):
     turns = [said(10 * i, None, line, session=f"s{i}") for i, line in enumerate(lines)]
     index = MemoryIndex(turns)
     asked = read_question(question, index)
-    oracle = BM25Okapi([turn.terms.split() for turn in turns], k1=ranking.K1, b=ranking.LENGTH_NORM)
+    oracle = BM25Okapi(
+        [turn.terms.split() for turn in turns], k1=ranking.RECIPE.k1, b=ranking.RECIPE.length_norm
+    )
     oracle.idf = {term: asked.weights[term] for term in asked.weights}
     expected = oracle.get_scores(list(asked.weights))
     for item in score_turns(turns, asked, index.mean_terms):
         length = len(item.turn.terms.split())
-        worth = length / (length + ranking.BREVITY)
+        worth = length / (length + ranking.RECIPE.brevity)
         assert item.own / worth == pytest.approx(expected[turns.index(item.turn)])
 
 
