@@ -30,7 +30,7 @@ from memcli.importers.contract import (
 )
 from memcli.importers.moments import clock_on, is_clock, stated
 from memcli.importers.shape import bounded, shape_of
-from memcli.importers.speakers import Cast, Header, header_of, is_label, role_of
+from memcli.importers.speakers import Cast, Header, header_of, is_label, looks_personal, role_of
 
 _FENCES = ("```", "~~~")
 _TITLE = re.compile(r"#{1,6}[ \t]")
@@ -103,7 +103,7 @@ def recognise(source: Input) -> str | None:
     sample = list(islice(bounded(lines(source), SAMPLE_BYTES), SAMPLE_LINES))
     found = _rows(sample, source.name, _stray_fences(sample))
     rows = [row for row in found if isinstance(row, _Row) and row.text.strip()]
-    cast = Cast(row.header for row in rows if row.header)
+    cast = Cast((row.header for row in rows if row.header), len(rows))
     begins = [at for at, row in enumerate(rows) if row.header and cast.includes(row.header)]
     spoken = [header for at in begins if (header := rows[at].header)]
     if len(spoken) < 2 or begins[0] >= FIRST_HEADER_WITHIN or not _is_dialogue(spoken, len(rows)):
@@ -117,9 +117,15 @@ def recognise(source: Input) -> str | None:
 def _is_dialogue(spoken: list[Header], row_count: int) -> bool:
     """Say whether headers are marked, name the usual roles, or are dense enough."""
     roles = {role_of(header.name) for header in spoken}
-    if "assistant" in roles or all(h.stamp or h.form != "plain" for h in spoken):
-        return True
     names = {header.key for header in spoken}
+    if "assistant" in roles or all(header.stamp for header in spoken):
+        return True
+    if all(header.form != "plain" for header in spoken):
+        return len(names) >= 2
+    if len(names) == 1 and spoken[0].name[0].islower():
+        return False
+    if len(names) == len(spoken) and not all(looks_personal(each.name) for each in spoken):
+        return False
     return PLAIN_SHARE * len(spoken) >= row_count and 2 * len(names) <= len(spoken) + 2
 
 
@@ -135,15 +141,20 @@ def _is_form(spoken: list[Header], candidates: list[Header]) -> bool:
 def read(source: Input, options: ReadOptions) -> Iterator[Event]:
     """Yield the turns in order; fences and names are decided on passes of their own."""
     stray = _stray_fences(lines(source))
-    first_pass = _rows(lines(source), source.name, stray)
-    cast = Cast(row.header for row in first_pass if isinstance(row, _Row) and row.header)
-    reader = _Reader(source.name, options.tz, cast)
+    reader = _Reader(source.name, options.tz, _cast(source, stray))
     for row in _rows(lines(source), source.name, stray):
         if isinstance(row, Rejected):
             yield row
         else:
             yield from reader.feed(row)
     yield from reader.close(None)
+
+
+def _cast(source: Input, stray: Container[int]) -> Cast:
+    """Return the speakers of a whole text; nothing of it is kept but names and counts."""
+    line_count = sum(1 for line in lines(source) if line.raw.strip())
+    rows = _rows(lines(source), source.name, stray)
+    return Cast((row.header for row in rows if isinstance(row, _Row) and row.header), line_count)
 
 
 @dataclass(slots=True)

@@ -23,12 +23,13 @@ Form = Literal["plain", "bold", "heading"]
 
 _STAMP = r"(?:\[(?P<square>[^\[\]\n]{1,40})\]|\((?P<round>[^()\n]{1,40})\))"
 _NAME = r"(?P<name>[^\W\d_][^:：*\[\]{}<>|=\"“”!?;/\\\n]{0,47}?)"
+_AFTER = r"(?:[ \t]{1,4}\((?P<after>[^()\n]{1,40})\))?"
 _PLAIN = re.compile(
-    rf"(?:{_STAMP}[ \t]{{1,4}})?{_NAME}[ \t]?(?::(?=[ \t]|$)|：)(?P<said>.*)$", re.DOTALL
+    rf"(?:{_STAMP}[ \t]{{1,4}})?{_NAME}{_AFTER}[ \t]?(?::(?=[ \t]|$)|：)(?P<said>.*)$", re.DOTALL
 )
 _BOLD = re.compile(
-    rf"(?:{_STAMP}[ \t]{{1,4}})?(?P<mark>\*\*|__){_NAME}(?P<in>[:：])?(?P=mark)"
-    r"(?:[ \t]{0,4}\((?P<after>[^()\n]{1,40})\))?(?P<out>[:：])?(?P<said>[ \t].*|)$",
+    rf"(?:{_STAMP}[ \t]{{1,4}})?(?P<mark>\*\*|__){_NAME}{_AFTER}(?P<in>[:：])?(?P=mark)"
+    r"(?:[ \t]{0,4}\((?P<behind>[^()\n]{1,40})\))?(?P<out>[:：])?(?P<said>[ \t].*|)$",
     re.DOTALL,
 )
 _HEADING = re.compile(rf"(?P<level>#{{1,6}})[ \t]{{1,4}}{_NAME}[ \t]?:?[ \t]*$")
@@ -73,7 +74,9 @@ _LABELS_WORDS = """
     directions method features changes changelog added changed fixed fixes bug removed deprecated
     security breaking dependencies documentation performance internal improvements age year month
     day city town country state zip size color colour weight height width length type kind category
-    id key value status role company department salary rating score duration location place room
+    id key value status classifier generator tag dynamic keywords maintainer platform requires
+    provides metadata mime page format encoding value values option options default defaults
+    pros cons status role company department salary rating score duration location place room
     """
 _LABELS = frozenset(_LABELS_WORDS.split())
 
@@ -109,8 +112,9 @@ def header_of(line: str) -> Header | None:
     if ":" not in line and "：" not in line and not line.startswith(("#", "**", "__")):
         return None
     if match := _BOLD.match(line):
-        marked = match["in"] or match["out"] or (match["after"] and not match["said"].strip())
-        return _header("bold", match, match["after"]) if marked else None
+        behind = match["behind"]
+        marked = match["in"] or match["out"] or (behind and not match["said"].strip())
+        return _header("bold", match, behind) if marked else None
     if match := _HEADING.match(line):
         return Header("heading", match["name"].strip(), "", False, "", len(match["level"]))
     if match := _PLAIN.match(line):
@@ -118,16 +122,23 @@ def header_of(line: str) -> Header | None:
     return None
 
 
-def _header(form: Form, match: re.Match[str], after: str | None) -> Header | None:
-    """Return the header; None where the bracket before the name is no time."""
+def _header(form: Form, match: re.Match[str], behind: str | None) -> Header | None:
+    """Return the header; None where the bracket before the name is no time.
+
+    Brackets after the name are a time if they look like one, else part of the name.
+    """
     name, before = match["name"].strip(), match["square"] or match["round"]
-    if after and not _TIME_LIKE.search(after):
-        name, after = f"{name} ({after})", None
+    after = ""
+    for bracket in (match["after"], behind):
+        if bracket and _TIME_LIKE.search(bracket):
+            after = bracket
+        elif bracket:
+            name = f"{name} ({bracket})"
     if before and not _TIME_LIKE.search(before):
         return None
     is_offset = bool(match["round"]) and _OFFSET.fullmatch(match["round"]) is not None
     said = match["said"].removeprefix(" ")
-    return Header(form, name, before or after or "", is_offset, said)
+    return Header(form, name, before or after, is_offset, said)
 
 
 def role_of(name: str) -> Role:
@@ -146,7 +157,9 @@ def _words(name: str) -> list[str]:
 
 def is_label(name: str) -> bool:
     """Say whether a name is a heading word, a log level or a field name, not a person."""
-    words = [word.casefold().rstrip(".") for word in _words(name)]
+    words = [
+        word.rstrip(".") for word in name.partition("(")[0].casefold().replace("-", " ").split()
+    ]
     return any(word in _LABELS for word in words)
 
 
@@ -155,7 +168,7 @@ def _is_capitalised(word: str) -> bool:
     return not first.islower() or word.casefold() in _PARTICLES
 
 
-def _looks_personal(name: str) -> bool:
+def looks_personal(name: str) -> bool:
     """Say whether a name is two to four capitalised words, or begins with a title."""
     words = _words(name)
     if len(words) < 2 or len(words) > 4 or not any(word[:1].isupper() for word in words):
@@ -164,14 +177,28 @@ def _looks_personal(name: str) -> bool:
     return is_titled or (all(map(_is_capitalised, words)) and name[0].isupper())
 
 
+def _is_short_name(name: str) -> bool:
+    """Say whether a heading has at most three words, each with a capital."""
+    words = name.split()
+    return len(words) <= 3 and all(map(_is_capitalised, words))
+
+
+def _may_be_person(header: Header) -> bool:
+    """Say whether a header is a single capitalised word that is no label, and words follow."""
+    name, said = header.name, header.said.strip()
+    return bool(said) and len(_words(name)) == 1 and _is_capitalised(name) and not is_label(name)
+
+
 class Cast:
     """The speakers of one text, decided from all its candidate headers.
 
     Args:
         headers: Every candidate, in order.
+        line_count: Lines that are not blank; where each of them is a capitalised name and a
+            colon, a single word seen once is a speaker after all: ``Ana``, ``Bo``, ``Ana``.
     """
 
-    def __init__(self, headers: Iterable[Header]) -> None:
+    def __init__(self, headers: Iterable[Header], line_count: int) -> None:
         self._counts: Counter[str] = Counter()
         marked = set[tuple[Form, str, bool]]()
         self._roles: dict[Form, set[Role]] = {"plain": set(), "bold": set(), "heading": set()}
@@ -184,6 +211,8 @@ class Cast:
                 marked.add((header.form, header.name, bool(header.stamp)))
             if _is_role(header.name):
                 self._roles[header.form].add(role_of(header.name))
+            line_count -= header.form == "plain" and _may_be_person(header)
+        self._is_solid = line_count == 0
         self._has_people = any(self._is_person(*each) for each in marked)
 
     def _is_person(self, form: Form, name: str, is_stamped: bool) -> bool:
@@ -205,7 +234,8 @@ class Cast:
             case "bold":
                 return len(_words(header.name)) <= _MOST_WORDS and _is_capitalised(header.name)
             case _:
-                return _looks_personal(header.name) or self._repeats(header)
+                solid = self._is_solid and _may_be_person(header)
+                return solid or looks_personal(header.name) or self._repeats(header)
 
     def _is_role_here(self, header: Header) -> bool:
         """Say whether a role word speaks: with its counterpart, several times, or clearly."""
@@ -228,6 +258,6 @@ class Cast:
         if any(self._roles.values()) and not self._has_people:
             return False
         siblings = self._levels[header.level]
-        if any(is_label(name) or len(_words(name)) > 3 for name in siblings):
+        if any(is_label(name) or not _is_short_name(name) for name in siblings):
             return False
         return self._counts[header.key] >= 2 or (self._has_people and header.level > 1)

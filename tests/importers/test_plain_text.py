@@ -70,7 +70,7 @@ def test_between_user_and_assistant_other_bold_words_are_text():
 
 @pytest.mark.parametrize("word", ["Tool", "System", "You"])
 def test_a_role_word_once_among_people_is_text(word):
-    assert turns_of(f"Ana: one\nBo: two\n{word}: hammer\nAna: three\nBo: four\n")[1] == (
+    assert turns_of(f"Ana: one\nmore\nBo: two\n{word}: hammer\nAna: three\nBo: four\n")[1] == (
         "Bo",
         f"two\n{word}: hammer",
     )
@@ -84,6 +84,21 @@ def test_a_copied_chat_page():
         ("assistant", "Sure.\nPros: many"),
         ("user", "thanks"),
     ]
+
+
+def test_who_speaks_once_is_heard_where_every_line_is_a_turn():
+    assert turns_of("Ana: hi\nBo: hey\nAna: ok\n") == [("Ana", "hi"), ("Bo", "hey"), ("Ana", "ok")]
+    forced = drafts(events(as_input("Ana: hi\nBo: hey\n", "t.txt"), name="plain_text"))
+    assert [turn.speaker for turn in forced] == ["Ana", "Bo"]
+
+
+@pytest.mark.parametrize(
+    "line", ["Ana (10:02): hi", "**Ana (10:02):** hi", "**Ana** (10:02): hi", "[10:02] Ana: hi"]
+)
+def test_a_time_may_stand_on_either_side_of_the_name(line):
+    text = f"[2024-02-11 09:00] Bo: hey\n{line}\n"
+    turn = drafts(events(as_input(text, "t.txt")))[1]
+    assert (turn.speaker, turn.text, iso(turn)) == ("Ana", "hi", "2024-02-11T10:02:00+00:00")
 
 
 def test_full_width_colons():
@@ -155,6 +170,12 @@ def test_windows_line_ends_and_byte_order_marks_leave_no_trace():
         "2024-01-01 ERROR something\n2024-01-02 ERROR something\n",
         "Host: a\nAccept: b\nHost: c\nAccept: d\n",
         "Name: Ida\nHarbour: Brom\nName: Udo\nHarbour: Elb\n",
+        "Ana: hi\nBo: hey\n",
+        "Metadata-Version: 2.1\nName: x\nClassifier: a\nClassifier: b\nProject-URL: c, d\n",
+        "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: a\nTag: b\n",
+        "# Provided by vim (virtual) packages:\na: b c\n# Provided by vim (virtual) packages:\nd\n",
+        "## Harbour\nx\n\n## Harbour\ny\n",
+        "libboat: a rule\nlibboat: another\n",
         "Year: 1\nMaker: a\nYear: 2\nMaker: b\n",
         "# Guide\n\n## User\n\nText.\n\n## Tool\n\nText.\n",
     ],
