@@ -10,6 +10,7 @@ MemcliError                 1   what happened, where, and what to do (``hint``)
 │   ├── SchemaVersionError  4   written by a newer memcli
 │   └── StoreReadOnly       1   permission denied or a read-only file system
 ├── StoreLocked             5   another writer holds the store
+├── IndexBehind             1   the turns are stored, the search index could not follow
 ├── SourceFormatError       1   an input that no importer recognises, or cannot be opened
 ├── BudgetExceeded          1   a hard limit was reached
 └── LLMError                7   no usable reply; never an answer, never a score
@@ -113,6 +114,12 @@ class StoreLocked(MemcliError):
 
     code = "store_locked"
     exit_code = 5
+
+
+class IndexBehind(MemcliError):
+    """The search index could not follow a commit: nothing is lost, the next write mends it."""
+
+    code = "index_behind"
 
 
 class SourceFormatError(MemcliError):

@@ -15,7 +15,7 @@ from datetime import datetime, tzinfo
 
 from memcli.app.known import KnownTurns
 from memcli.budgets import count_tokens_batch
-from memcli.errors import SourceFormatError
+from memcli.errors import IndexBehind, SourceFormatError
 from memcli.importers.contract import Draft, Ignored, ReadOptions, Rejected, Repeated, Warned
 from memcli.importers.detect import Source, gather
 from memcli.importers.identity import settle
@@ -23,14 +23,17 @@ from memcli.importers.inputs import Unreadable
 from memcli.records.evidence import Turn, spoken_line
 from memcli.search.builder import bring_up_to_date
 from memcli.search.opening import open_index
+from memcli.store.layout import DERIVED
 from memcli.store.snapshot import Snapshot
 from memcli.store.store import Store, Writer
 
 COMMIT_TURNS = 20_000
-"""New turns after which what has been read is committed."""
+COMMIT_CHARS = 32_000_000
+"""New turns, or characters of them, after which what has been read is committed."""
 
 BUFFER_DRAFTS = 5_000
-"""Drafts held back to put interleaved conversations together."""
+BUFFER_CHARS = 16_000_000
+"""Drafts, or characters of them, held back to put interleaved conversations together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,17 +181,34 @@ class _Run:
         self._writer, self._options = writer, options
         self._batch = f"ingest-{snapshot.manifest.commit}"
         self._progress = progress or (lambda _: None)
-        self._uncommitted = 0
+        self._uncommitted = self._uncommitted_chars = 0
         self._grown: set[str] = set()
         self._new: set[str] = set()
-        self._look(snapshot)
+        self._known: KnownTurns | None = None
+        self._take_in(snapshot)
 
-    def _look(self, snapshot: Snapshot) -> None:
-        """Take in what is committed now; a writer first brings the index level with it."""
-        if self._writer is not None:
+    def _take_in(self, snapshot: Snapshot) -> None:
+        """Go on from what is committed now; a writer brings the index level with it.
+
+        An index that cannot follow costs a warning and time, not the ingest: the turns are
+        stored, and what is known is then looked up in an index made for this command.
+        """
+        self._snapshot, self._known = snapshot, None
+        if self._writer is None:
+            return
+        try:
             bring_up_to_date(snapshot, count=count_tokens_batch)
-        self._snapshot = snapshot
-        self._known = KnownTurns(snapshot, open_index(snapshot, count=count_tokens_batch).index)
+        except IndexBehind as error:
+            behind = Warned(where=DERIVED, reason=f"{error.message}; {error.hint}")
+            if behind not in self.report.warnings:
+                self.report.warnings.append(behind)
+
+    def _look_up(self) -> KnownTurns:
+        """Return what is known; opened when it is first asked."""
+        if self._known is None:
+            index = open_index(self._snapshot, count=count_tokens_batch).index
+            self._known = KnownTurns(self._snapshot, index)
+        return self._known
 
     def read(self, source: Source) -> None:
         """Read one input to its end."""
@@ -199,7 +219,7 @@ class _Run:
         taken: set[str] = set()
         for drafts in _groups(self._drafts(source)):
             self._settle(drafts, source, taken)
-            if self._uncommitted >= COMMIT_TURNS:
+            if self._uncommitted >= COMMIT_TURNS or self._uncommitted_chars >= COMMIT_CHARS:
                 self._commit()
 
     def _drafts(self, source: Source) -> Iterator[Draft]:
@@ -224,9 +244,10 @@ class _Run:
                     report.warnings.append(event)
 
     def _settle(self, drafts: Sequence[Draft], source: Source, taken: set[str]) -> None:
+        known = self._look_up()
         settled = settle(
             drafts,
-            self._known,
+            known,
             format_name=source.format.name,
             file=source.input.name,
             conversation=self._options.conversation,
@@ -237,8 +258,9 @@ class _Run:
         if self._writer is not None:
             for turn in turns:
                 self._writer.append_turn(turn)
-        self._known.add(turns)
+        known.add(turns)
         self._uncommitted += len(turns)
+        self._uncommitted_chars += sum(len(turn.text) for turn in turns)
         report = self.report
         report.added += len(settled.added)
         report.updated += len(settled.updated)
@@ -257,8 +279,8 @@ class _Run:
     def _commit(self) -> None:
         if self._writer is None or not self._uncommitted:
             return
-        self._uncommitted = 0
-        self._look(self._writer.commit(command="ingest", batch=self._batch))
+        self._uncommitted = self._uncommitted_chars = 0
+        self._take_in(self._writer.commit(command="ingest", batch=self._batch))
 
 
 def _groups(drafts: Iterator[Draft]) -> Iterator[list[Draft]]:
@@ -268,16 +290,16 @@ def _groups(drafts: Iterator[Draft]) -> Iterator[list[Draft]]:
     turns; one with an id may come in several parts.
     """
     held: dict[tuple[str | None, int], list[Draft]] = {}
-    count = 0
+    count = chars = 0
     for draft in drafts:
         key = (draft.conversation, draft.group)
         held.setdefault(key, []).append(draft)
-        count += 1
-        if count >= BUFFER_DRAFTS:
+        count, chars = count + 1, chars + len(draft.text)
+        if count >= BUFFER_DRAFTS or chars >= BUFFER_CHARS:
             keep = {key: held.pop(key)} if key[0] is None else {}
             yield from held.values()
             held = keep
-            count = 0
+            count = chars = 0
     yield from held.values()
 
 

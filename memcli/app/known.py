@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from memcli.records.evidence import Turn
 from memcli.records.ids import fingerprint
+from memcli.records.indexed import IndexedTurn
 from memcli.search.turn_index import TurnIndex
 from memcli.store.jsonl import Placement
 from memcli.store.snapshot import Snapshot
@@ -17,9 +18,12 @@ _CANDIDATES = 8
 _PRINTS_ASKED = 400
 """Fingerprints looked up: the first and the last ones of a long transcript are enough."""
 
+_LOOKED_UP = 1_000
+"""Keys of one look-up in the index."""
+
 
 class KnownTurns:
-    """Turns by conversation and fingerprint, stored or pending; see `identity.Known`.
+    """Turns by conversation, id and fingerprint, stored or pending; see `identity.Known`.
 
     Args:
         snapshot: Committed state.
@@ -29,15 +33,27 @@ class KnownTurns:
     def __init__(self, snapshot: Snapshot, index: TurnIndex) -> None:
         self._snapshot, self._index = snapshot, index
         self._pending: dict[str, dict[str, Turn]] = {}
+        self._pending_ids: dict[str, Turn] = {}
         self._pending_prints: dict[str, set[str]] = {}
 
-    def turns(self, conversation: str) -> list[Turn]:
-        """Return the conversation's turns ordered by (seq, time, id)."""
-        stored = self._index.conversation(conversation)
-        places = [Placement(t.offset, t.length) for t in stored]
-        known = {turn.id: turn for turn in self._snapshot.read_turns(places)}
-        known.update(self._pending.get(conversation, {}))
-        return sorted(known.values(), key=lambda t: (t.seq, t.time or "", t.id))
+    def turns(self, conversation: str, since: int | None = None) -> list[Turn]:
+        """Return the conversation's turns by (seq, time, id), from a place on if given."""
+        known = self._with_pending(self._index.conversation(conversation, since), conversation)
+        return [turn for turn in known if since is None or turn.seq >= since]
+
+    def end(self, conversation: str, size: int) -> list[Turn]:
+        """Return the last ``size`` turns of the conversation by (seq, time, id)."""
+        stored = self._index.conversation_end(conversation, size)
+        return self._with_pending(stored, conversation)[-size:]
+
+    def by_id(self, ids: Sequence[str]) -> list[Turn]:
+        """Return the turns with these ids, by (seq, time, id)."""
+        stored: list[IndexedTurn] = []
+        for part in _portions(ids):
+            stored += self._index.by_id(part).values()
+        known = {turn.id: turn for turn in self._read(stored)}
+        known.update((name, self._pending_ids[name]) for name in ids if name in self._pending_ids)
+        return sorted(known.values(), key=_by_place)
 
     def conversations_with(self, prints: Sequence[str]) -> list[str]:
         """Return the conversations that hold most of the fingerprints, the fullest first."""
@@ -48,9 +64,34 @@ class KnownTurns:
         ranked = sorted(counts, key=lambda name: (-counts[name], name))
         return ranked[:_CANDIDATES]
 
-    def add(self, turns: Sequence[Turn]) -> None:
+    def knows(self, conversation: str, prints: Sequence[str]) -> bool:
+        """Return whether a turn of the conversation has one of these fingerprints."""
+        return any(conversation in self._pending_prints.get(each, ()) for each in prints) or any(
+            self._index.conversation_knows(conversation, part) for part in _portions(prints)
+        )
+
+    def add(self, turns: Iterable[Turn]) -> None:
         """Remember turns that were appended but are not committed yet."""
         for turn in turns:
             self._pending.setdefault(turn.conversation, {})[turn.id] = turn
+            self._pending_ids[turn.id] = turn
             key = fingerprint(turn.role, turn.speaker, turn.text, turn.time)
             self._pending_prints.setdefault(key, set()).add(turn.conversation)
+
+    def _with_pending(self, stored: Sequence[IndexedTurn], conversation: str) -> list[Turn]:
+        known = {turn.id: turn for turn in self._read(stored)}
+        known.update(self._pending.get(conversation, {}))
+        return sorted(known.values(), key=_by_place)
+
+    def _read(self, stored: Sequence[IndexedTurn]) -> list[Turn]:
+        return self._snapshot.read_turns([Placement(t.offset, t.length) for t in stored])
+
+
+def _by_place(turn: Turn) -> tuple[int, str, str]:
+    return (turn.seq, turn.time or "", turn.id)
+
+
+def _portions(keys: Sequence[str]) -> list[list[str]]:
+    """Return the distinct keys, sorted, in portions of one look-up."""
+    distinct = sorted(set(keys))
+    return [distinct[i : i + _LOOKED_UP] for i in range(0, len(distinct), _LOOKED_UP)]

@@ -29,14 +29,27 @@ SURE_SHARE = 0.8
 """Share of the overlapping stretch that must line up, edits and deletions aside."""
 
 
+TAIL_TURNS = 64
+"""Last turns of a conversation that show where and in which session it goes on."""
+
+
 class Known(Protocol):
     """What is already stored or about to be."""
 
-    def turns(self, conversation: str) -> list[Turn]:
-        """Return the conversation's turns in order, [] when there is no such conversation."""
+    def turns(self, conversation: str, since: int | None = None) -> list[Turn]:
+        """Return the conversation's turns in order, from a place on if given."""
+
+    def end(self, conversation: str, size: int) -> list[Turn]:
+        """Return the last ``size`` turns of the conversation in order."""
+
+    def by_id(self, ids: Sequence[str]) -> list[Turn]:
+        """Return the turns with these ids, by (seq, time, id)."""
 
     def conversations_with(self, prints: Sequence[str]) -> list[str]:
         """Return conversations that hold turns with these fingerprints, the fullest first."""
+
+    def knows(self, conversation: str, prints: Sequence[str]) -> bool:
+        """Return whether a turn of the conversation has one of these fingerprints."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +95,7 @@ def settle(
     name = conversation or drafts[0].conversation
     if name is None:
         name = _recognise(drafts, known, taken) or _new_name(drafts, file, known, taken)
-    before = known.turns(name)
+    before = _that_matters(drafts, known, name)
     match, unique = _match(drafts, before, name)
     merged = merge(match, unique, before)
     turns = _build(drafts, merged, before, name, format_name, file)
@@ -131,13 +144,39 @@ def _new_name(drafts: Sequence[Draft], file: str, known: Known, taken: frozenset
     begin = fingerprint("", None, "\n".join(_print_of_draft(d) for d in drafts[:3]), None)[:6]
     name = f"{stem or 'chat'}-{begin}"
     number = 2
-    while name in taken or known.turns(name):
+    while name in taken or known.end(name, 1):
         name = f"{stem or 'chat'}-{begin}-{number}"
         number += 1
     return name
 
 
 # --- which turns --------------------------------------------------------------------------
+
+
+def _that_matters(drafts: Sequence[Draft], known: Known, name: str) -> list[Turn]:
+    """Return the known turns of the conversation on which the outcome depends.
+
+    Drafts that are all new go to the end, so the end is enough; drafts that are all known by
+    ids of their own stay where they are. Otherwise all turns from the first known one on
+    matter, or simply all. So a long conversation grows as cheaply as a short one.
+    """
+    native = all(draft.native_id is not None for draft in drafts)
+    ids = [_first_id(draft, name) for draft in drafts]
+    there = known.by_id(ids)
+    if not there:
+        is_new = native or not known.knows(name, [_print_of_draft(draft) for draft in drafts])
+        return known.end(name, TAIL_TURNS) if is_new else known.turns(name)
+    found = {turn.id for turn in there}
+    if not native or ids[0] not in found:
+        return known.turns(name)
+    return there if found.issuperset(ids) else known.turns(name, there[0].seq)
+
+
+def _first_id(draft: Draft, name: str) -> str:
+    """Return the id of the draft's turn, or that of the first one exactly like it."""
+    if draft.native_id is not None:
+        return native_turn_id(name, draft.native_id, draft.part)
+    return content_turn_id(name, _time_of(draft), draft.speaker, draft.text, 0)
 
 
 def _match(

@@ -8,21 +8,30 @@ twice is two turns. Departure from the papers, which number turns by position.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 
 ID_CHARS = 16
 """Base32 characters of an id after its one-letter prefix: 80 bits."""
 
 
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
+_PAIRS = tuple(first + second for first in _ALPHABET for second in _ALPHABET)
+"""Two base32 characters for each ten bits; several times the speed of `base64.b32encode`."""
+
+
 def _digest(*parts: str | None) -> str:
     """Return a lower-case base32 hash of the parts; None and "" differ."""
-    hasher = hashlib.blake2b(digest_size=10)
-    for part in parts:
-        data = b"\x00" if part is None else part.encode("utf-8", "surrogatepass")
-        hasher.update(b"%d:%d:" % (part is None, len(data)))
-        hasher.update(data)
-    return base64.b32encode(hasher.digest()).decode("ascii").lower()
+    data = b"".join([_framed(part) for part in parts])
+    bits = int.from_bytes(hashlib.blake2b(data, digest_size=10).digest(), "big")
+    return "".join([_PAIRS[bits >> shift & 1023] for shift in range(70, -1, -10)])
+
+
+def _framed(part: str | None) -> bytes:
+    """Return a part behind its length, so that no two lists of parts look the same."""
+    if part is None:
+        return b"1:1:\x00"
+    data = part.encode("utf-8", "surrogatepass")
+    return b"0:%d:%s" % (len(data), data)
 
 
 def native_turn_id(conversation: str, native_id: str, part: str) -> str:

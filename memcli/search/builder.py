@@ -10,14 +10,23 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memcli.errors import StoreError
+from memcli.errors import IndexBehind
+from memcli.records.codec import loads
 from memcli.records.evidence import Turn
-from memcli.search.document import DOCUMENT_VERSION, build_schema, document_terms, to_document
-from memcli.search.turn_index import Part, known_ids
+from memcli.search.document import (
+    DOCUMENT_VERSION,
+    ID,
+    build_schema,
+    document_terms,
+    to_document,
+)
+from memcli.search.turn_index import Part
 from memcli.search.watermark import IndexMark, read_mark, write_mark
 from memcli.store.jsonl import Placement
 from memcli.store.layout import DERIVED
@@ -44,27 +53,54 @@ def bring_up_to_date(
         snapshot: Committed state to index.
         count: Token counter for the passages of long turns.
         progress: Called with the number of turns indexed since the last call.
+
+    Raises:
+        IndexBehind: If the index cannot be written; the store itself is untouched.
     """
     derived = snapshot.path / DERIVED
-    mark = read_mark(derived)
-    if mark is not None and _is_level_with_mark(snapshot, derived, mark):
-        if mark.bytes == snapshot.committed_bytes("turns"):
-            return mark
-        if not _supersedes(snapshot, derived, mark):
-            return _append(snapshot, derived, mark, count, progress)
-    return rebuild(snapshot, count=count, progress=progress)
+    with _following(derived):
+        mark = read_mark(derived)
+        index = _level_index(snapshot, derived, mark) if mark is not None else None
+        if mark is not None and index is not None:
+            if mark.bytes == snapshot.committed_bytes("turns"):
+                return mark
+            if (new := _append(snapshot, mark, index, count, progress)) is not None:
+                return new
+            del index  # before its directory goes
+        return _rebuild(snapshot, count, progress)
 
 
-def rebuild(
-    snapshot: Snapshot, *, count: TokenCounter, progress: Progress | None = None
-) -> IndexMark:
+@contextmanager
+def _following(derived: Path) -> Iterator[None]:
+    """Say that the index is behind where the disk or tantivy refuses (as ValueError)."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        raise IndexBehind(
+            f"the search index in {derived} could not be written: {error}",
+            hint="nothing is lost; free space or mend permissions, then run `memcli compact`",
+        ) from error
+
+
+def _rebuild(snapshot: Snapshot, count: TokenCounter, progress: Progress | None) -> IndexMark:
     """Build a new index of the newest record of every turn beside the old one; swap it in."""
     derived = snapshot.path / DERIVED
     derived.mkdir(mode=0o700, exist_ok=True)
     target = _next_directory(derived)
-    documents, terms = build_in(derived / target, newest_turns(snapshot), count, progress)
-    mark = _mark(snapshot, target, documents, terms)
-    write_mark(derived, mark)
+    try:
+        documents, terms = build_in(derived / target, newest_turns(snapshot), count, progress)
+        mark = IndexMark(
+            directory=target,
+            version=DOCUMENT_VERSION,
+            covers=snapshot.watermark("turns"),
+            built=snapshot.committed_bytes("turns"),
+            documents=documents,
+            terms=terms,
+        )
+        write_mark(derived, mark)
+    except BaseException:
+        shutil.rmtree(derived / target, ignore_errors=True)
+        raise
     for old in derived.glob("turns-*"):
         if old.name != target:
             shutil.rmtree(old, ignore_errors=True)  # a reader may hold it open; next time
@@ -90,21 +126,45 @@ def build_in(
 
 def _append(
     snapshot: Snapshot,
-    derived: Path,
     mark: IndexMark,
+    index: tantivy.Index,
     count: TokenCounter,
     progress: Progress | None,
-) -> IndexMark:
-    import tantivy
-
-    directory = derived / mark.directory
-    index = tantivy.Index.open(str(directory))
-    documents, terms = add_turns(index, snapshot.turns(start=mark.bytes), count, progress)
+) -> IndexMark | None:
+    """Add what lies beyond the mark; None, and nothing is added, where it replaces a turn."""
+    derived = snapshot.path / DERIVED
+    tail = _only_new(Part.of(index), snapshot.turns(start=mark.bytes))
+    try:
+        documents, terms = add_turns(index, tail, count, progress)
+    except _Superseded:
+        return None
     _check(index, mark.documents + documents)
-    _private(directory)
-    new = _mark(snapshot, mark.directory, mark.documents + documents, mark.terms + terms)
+    _private(derived / mark.directory)
+    new = replace(
+        mark,
+        covers=snapshot.watermark("turns"),
+        documents=mark.documents + documents,
+        terms=mark.terms + terms,
+    )
     write_mark(derived, new)
     return new
+
+
+class _Superseded(Exception):
+    """A turn beyond the watermark replaces one that came before it."""
+
+
+def _only_new(
+    part: Part, turns: Iterator[tuple[Placement, Turn]]
+) -> Iterator[tuple[Placement, Turn]]:
+    """Yield the turns, or raise `_Superseded` at one whose id came before."""
+    seen: set[str] = set()
+    while batch := list(islice(turns, _BATCH)):
+        ids = {turn.id for _, turn in batch}
+        if len(ids) < len(batch) or not seen.isdisjoint(ids) or part.holds(ID, ids):
+            raise _Superseded
+        seen |= ids
+        yield from batch
 
 
 def add_turns(
@@ -113,21 +173,25 @@ def add_turns(
     count: TokenCounter,
     progress: Progress | None = None,
 ) -> tuple[int, int]:
-    """Add turns and commit; after any error the writer is discarded, never used again."""
+    """Add turns, commit and return (documents, terms).
+
+    After any error the writer is discarded and never used again: a later commit of it would
+    silently lack what had failed.
+    """
     writer = index.writer(heap_size=HEAP_BYTES, num_threads=1)
     documents = terms = 0
-    stream = iter(turns)
-    while batch := list(islice(stream, _BATCH)):
-        for place, turn in batch:
-            words = document_terms(turn)
-            writer.add_document(to_document(turn, words, place.offset, place.length, count))
-            terms += len(words)
-        documents += len(batch)
-        if progress is not None:
-            progress(len(batch))
+    for place, turn in turns:
+        words = document_terms(turn)
+        writer.add_document(to_document(turn, words, place.offset, place.length, count))
+        terms += len(words)
+        documents += 1
+        if progress is not None and documents % _BATCH == 0:
+            progress(_BATCH)
     writer.commit()
     writer.wait_merging_threads()
     index.reload()
+    if progress is not None:
+        progress(documents % _BATCH)
     return documents, terms
 
 
@@ -135,10 +199,7 @@ def _check(index: tantivy.Index, expected: int) -> None:
     """Compare document counts after a commit: a lost batch would otherwise go unseen."""
     found = index.searcher().num_docs
     if found != expected:
-        raise StoreError(
-            f"the search index holds {found} turns instead of {expected}",
-            hint="delete the store's derived/ folder; it is rebuilt by the next ingest",
-        )
+        raise ValueError(f"it holds {found} turns instead of {expected}")
 
 
 def _private(directory: Path) -> None:
@@ -147,29 +208,23 @@ def _private(directory: Path) -> None:
             file.chmod(0o600)
 
 
-def _mark(snapshot: Snapshot, directory: str, documents: int, terms: int) -> IndexMark:
-    return IndexMark(
-        directory=directory,
-        version=DOCUMENT_VERSION,
-        covers=snapshot.watermark("turns"),
-        documents=documents,
-        terms=terms,
-    )
+def _level_index(snapshot: Snapshot, derived: Path, mark: IndexMark) -> tantivy.Index | None:
+    """Return the index on disk if it holds what its mark says, of a prefix of the file.
 
-
-def _is_level_with_mark(snapshot: Snapshot, derived: Path, mark: IndexMark) -> bool:
-    """Whether the index on disk holds what its mark says, and that is a prefix of the file."""
+    One whose commit a crash parted from its mark holds more, and is rebuilt like a damaged one.
+    """
     import tantivy
 
     if not covers_a_prefix(snapshot, mark):
-        return False
+        return None
     directory = derived / mark.directory
-    if not tantivy.Index.exists(str(directory)):
-        return False
     try:
-        return bool(tantivy.Index.open(str(directory)).searcher().num_docs == mark.documents)
-    except (ValueError, OSError):  # a damaged index is rebuilt, not repaired
-        return False
+        if not tantivy.Index.exists(str(directory)):
+            return None
+        index = tantivy.Index.open(str(directory))
+        return index if index.searcher().num_docs == mark.documents else None
+    except (ValueError, OSError):
+        return None
 
 
 def covers_a_prefix(snapshot: Snapshot, mark: IndexMark) -> bool:
@@ -177,29 +232,27 @@ def covers_a_prefix(snapshot: Snapshot, mark: IndexMark) -> bool:
     return mark.covers is None or snapshot.continues("turns", mark.covers)
 
 
-def _supersedes(snapshot: Snapshot, derived: Path, mark: IndexMark) -> bool:
-    """Whether a turn beyond the watermark replaces one that came before it."""
-    part = Part.open(derived / mark.directory)
-    seen: set[str] = set()
-    stream = snapshot.turns(start=mark.bytes)
-    while ids := [turn.id for _, turn in islice(stream, _BATCH)]:
-        if len(set(ids)) < len(ids) or not seen.isdisjoint(ids) or known_ids(part, ids):
-            return True
-        seen.update(ids)
-    return False
-
-
 def newest_turns(snapshot: Snapshot, *, start: int = 0) -> Iterator[tuple[Placement, Turn]]:
     """Yield the newest record of every turn in file order; memory: one hash a turn."""
-    last: dict[int, int] = {}
-    repeated = False
+    newest = _newest_of_repeated(snapshot, start)
     for place, turn in snapshot.turns(start=start):
-        key = hash(turn.id)
-        repeated = repeated or key in last
-        last[key] = place.offset
-    for place, turn in snapshot.turns(start=start):
-        if not repeated or last[hash(turn.id)] == place.offset:
+        if newest.get(turn.id, place.offset) == place.offset:
             yield place, turn
+
+
+def _newest_of_repeated(snapshot: Snapshot, start: int) -> dict[str, int]:
+    """Return id → offset of the newest record, of the turns that have several records."""
+    seen: set[int] = set()
+    newest: dict[str, int] = {}
+    for offset, line in snapshot.lines("turns", start=start):
+        try:
+            name = loads(line)["id"]
+        except (ValueError, TypeError, KeyError):
+            continue  # whoever parses the turns names the bad line
+        if (key := hash(name)) in seen:
+            newest[name] = offset
+        seen.add(key)
+    return newest
 
 
 def _next_directory(derived: Path) -> str:

@@ -24,11 +24,12 @@ from memcli.search.tokens import tokens
 if TYPE_CHECKING:
     import tantivy
 
-DOCUMENT_VERSION = 1
+DOCUMENT_VERSION = 2
 """Grows with every change of the fields below or of the tokenizer: older indexes are rebuilt."""
 
 TERMS, ID, CONVERSATION, SESSION, SPEAKER = "terms", "id", "conversation", "session", "speaker"
-SESSION_NAME, PLACE, PRINT, TIME, TIE, META = "name", "place", "print", "time", "tie", "meta"
+SESSION_NAME, PLACE, PRINT = "name", "place", "print"
+TIME, SEQ, OFFSET, TIE, META = "time", "seq", "offset", "tie", "meta"
 
 MONTHS = [
     "january",
@@ -55,6 +56,8 @@ def build_schema() -> tantivy.Schema:
     for key in (ID, CONVERSATION, SESSION, SESSION_NAME, SPEAKER, PLACE, PRINT):
         builder.add_text_field(key, tokenizer_name="raw", index_option="basic")
     builder.add_integer_field(TIME, indexed=True, fast=True)
+    builder.add_integer_field(SEQ, indexed=True, fast=True)
+    builder.add_unsigned_field(OFFSET, fast=True)
     builder.add_unsigned_field(TIE, fast=True)
     builder.add_bytes_field(META, stored=True)
     return builder.build()
@@ -86,11 +89,10 @@ def place_key(conversation: str, session: str, seq: int) -> str:
 
 
 def exact_key(text: str) -> str:
-    """Return a text as an exact key: caseless, bounded, free of lone surrogates."""
-    folded = text.casefold()
-    if len(folded) <= 200 and folded.isprintable():
-        return folded
-    data = folded.encode("utf-8", "surrogatepass")
+    """Return a text as an exact key: bounded, free of lone surrogates."""
+    if len(text) <= 200 and text.isprintable():
+        return text
+    data = text.encode("utf-8", "surrogatepass")
     return "#" + hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
@@ -121,9 +123,11 @@ def to_document(
     document.add_text(PLACE, place_key(turn.conversation, turn.session, turn.seq))
     document.add_text(PRINT, fingerprint(turn.role, turn.speaker, turn.text, turn.time))
     if turn.speaker:
-        document.add_text(SPEAKER, exact_key(turn.speaker))
+        document.add_text(SPEAKER, exact_key(turn.speaker.casefold()))
     if turn.time:
         document.add_integer(TIME, epoch_seconds(turn.time))
+    document.add_integer(SEQ, turn.seq)
+    document.add_unsigned(OFFSET, offset)
     document.add_unsigned(TIE, int.from_bytes(turn.id.encode()[1:9], "big"))
     document.add_bytes(META, _meta(turn, offset, length, count))
     return document

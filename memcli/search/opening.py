@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memcli.search.builder import (
@@ -25,6 +25,8 @@ from memcli.search.turn_index import Part, TurnIndex
 from memcli.search.watermark import IndexMark, read_mark
 from memcli.store.layout import DERIVED
 from memcli.store.snapshot import Snapshot
+
+_ATTEMPTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,26 +47,49 @@ def open_index(
         count: Token counter, used only where long turns must be indexed now.
         progress: Called with the number of turns indexed since the last call.
     """
-    mark = read_mark(snapshot.path / DERIVED)
-    base = _open_base(snapshot, mark)
-    if base is None or mark is None:
+    found = _open_base(snapshot)
+    if found is None:
         return _build_aside(snapshot, count, progress)
-    size = snapshot.committed_bytes("turns")
-    if mark.bytes == size:
-        return Opened(TurnIndex([base], n_terms=mark.terms, committed_bytes=size))
+    base, mark = found
+    if mark.bytes >= snapshot.committed_bytes("turns"):
+        return Opened(TurnIndex(base, n_terms=mark.terms))
     tail, terms = _scan(snapshot, mark.bytes, count)
-    return Opened(TurnIndex([base, tail], n_terms=mark.terms + terms, committed_bytes=size))
+    return Opened(TurnIndex(base, tail, n_terms=mark.terms + terms))
 
 
-def _open_base(snapshot: Snapshot, mark: IndexMark | None) -> Part | None:
-    """Return the index on disk, or None where it does not fit the snapshot or does not open."""
-    if mark is None or not covers_a_prefix(snapshot, mark):
-        return None
-    try:
-        part = Part.open(snapshot.path / DERIVED / mark.directory)
-    except (ValueError, OSError):  # damaged or just swapped out: build aside, and say so
-        return None
-    return part if part.searcher.num_docs >= mark.documents else None
+def _open_base(snapshot: Snapshot) -> tuple[Part, IndexMark] | None:
+    """Return the index on disk, or None where none fits the snapshot or opens.
+
+    A writer may append to it, or swap in another and remove it, while it is being opened:
+    then the mark has changed, or the next look finds all files.
+    """
+    derived = snapshot.path / DERIVED
+    for _ in range(_ATTEMPTS):
+        mark = read_mark(derived)
+        if mark is None or not _serves(snapshot, mark):
+            return None
+        try:
+            part = Part.open(derived / mark.directory)
+        except (ValueError, OSError):
+            continue
+        if part.searcher.num_docs < mark.documents:
+            return None
+        end = min(mark.bytes, snapshot.committed_bytes("turns"))
+        return replace(part, end=end), mark
+    return None
+
+
+def _serves(snapshot: Snapshot, mark: IndexMark) -> bool:
+    """Whether the index holds the snapshot's turns up to where either of them ends.
+
+    It may have run ahead of the snapshot, if it only grew since then.
+    """
+    if covers_a_prefix(snapshot, mark):
+        return True
+    size = snapshot.committed_bytes("turns")
+    if mark.covers is None or not mark.built <= size < mark.bytes:
+        return False
+    return snapshot.continues("turns", replace(mark.covers, bytes=size))
 
 
 def _scan(snapshot: Snapshot, start: int, count: TokenCounter) -> tuple[Part, int]:
@@ -77,13 +102,12 @@ def _scan(snapshot: Snapshot, start: int, count: TokenCounter) -> tuple[Part, in
 
 
 def _build_aside(snapshot: Snapshot, count: TokenCounter, progress: Progress | None) -> Opened:
-    size = snapshot.committed_bytes("turns")
     folder = tempfile.TemporaryDirectory(prefix="memcli-index-")
     directory = Path(folder.name) / "turns"
     _, terms = build_in(directory, newest_turns(snapshot), count, progress)
-    index = TurnIndex([Part.open(directory)], n_terms=terms, committed_bytes=size)
+    index = TurnIndex(Part.open(directory), n_terms=terms)
     weakref.finalize(index, folder.cleanup)
-    if not size:
+    if not snapshot.committed_bytes("turns"):
         return Opened(index)
     return Opened(
         index,
