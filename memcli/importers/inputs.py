@@ -144,7 +144,7 @@ def expand(paths: Iterable[str | Path]) -> Iterator[FoundInput | Unreadable]:
     for path in paths:
         if str(path) == STDIN:
             yield from _standard_input()
-        elif Path(path).is_dir():
+        elif os.path.isdir(path):  # unlike Path.is_dir, no error where it may not look
             yield from _folder(Path(path))
         else:
             yield from _file(Path(path))
@@ -195,16 +195,24 @@ def _file(path: Path, *, container: str | None = None) -> Iterator[FoundInput | 
 
 
 def _standard_input() -> Iterator[FoundInput | Unreadable]:
-    found = _spool(sys.stdin.buffer, "stdin")
+    try:
+        found = _spool(sys.stdin.buffer, "stdin")
+    except OSError as error:
+        yield _unreadable("stdin", _reason(error), "save it as a file first")
+        return
     yield from _members(found) if found.head.startswith(_ZIP_MARKS) else [found]
 
 
 def _spool(stream: BinaryIO, name: str) -> FileInput:
     """Copy a stream that can be read once into a temporary file, gone with the input."""
     descriptor, path = tempfile.mkstemp(prefix="memcli-", suffix=".input")
-    with os.fdopen(descriptor, "wb") as copy:
-        shutil.copyfileobj(stream, copy)
-    found = FileInput(Path(path), name=name)
+    try:
+        with os.fdopen(descriptor, "wb") as copy:
+            shutil.copyfileobj(stream, copy)
+        found = FileInput(Path(path), name=name)
+    except BaseException:
+        Path(path).unlink(missing_ok=True)
+        raise
     weakref.finalize(found, Path(path).unlink, missing_ok=True)
     return found
 

@@ -37,6 +37,8 @@ _NO_TALK = ("qa", "event_summary", "observation", "session_summary")
 def recognise(source: Input) -> str | None:
     """Return the evidence that samples hold ``session_1``, or None."""
     shape = shape_of(source)
+    if not shape.items and {"session_1", "dia_id", "speaker"} <= shape.keys:
+        return "has 'session_1' and 'dia_id', but no sample of it parses"
     if shape.kind not in ("array", "object", "lines"):
         return None
     for item in shape.objects:

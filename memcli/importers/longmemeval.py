@@ -38,6 +38,8 @@ _ABSENT = object()
 def recognise(source: Input) -> str | None:
     """Return the evidence that questions have ``haystack_sessions``, or None."""
     shape = shape_of(source)
+    if not shape.items and {"haystack_sessions", "question_id"} <= shape.keys:
+        return "has 'haystack_sessions', but no question of it parses"
     if shape.kind in ("array", "object", "lines") and any(
         "haystack_sessions" in item for item in shape.objects
     ):

@@ -59,6 +59,10 @@ def recognise(source: Input) -> str | None:
             inner = objects[0]["messages"]
             if _are_messages([each for each in inner[:5] if isinstance(each, dict)]):
                 return "'messages' have 'role' and 'content'"
+        case "json" if {"messages", "role", "content"} <= shape.keys and not (
+            _ELSEWHERE & shape.keys
+        ):
+            return "has 'messages' with 'role' and 'content', but does not parse as a whole"
     return None
 
 

@@ -6,9 +6,20 @@ import json
 import shutil
 
 import pytest
-from importers.reading import SHARED, Bytes, as_input, as_lines, events, needs_shared, refusals
+from importers.reading import (
+    SHARED,
+    Bytes,
+    as_input,
+    as_lines,
+    drafts,
+    events,
+    needs_shared,
+    only,
+    refusals,
+)
 
 from memcli.errors import SourceFormatError, UsageError
+from memcli.importers.contract import Rejected
 from memcli.importers.detect import Source, detect, format_named, formats, gather
 from memcli.importers.inputs import Unreadable
 
@@ -160,6 +171,24 @@ def test_a_first_item_larger_than_the_head_is_seen():
     assert detect(as_input(big)).format.name == "openai_chat"
     assert detect(as_lines(big)).format.name == "openai_chat"
     assert detect(as_input({"messages": big})).format.name == "openai_chat"
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [
+        ({"model": "m", "messages": [{"role": "user", "content": "kept"}] * 3}, "openai_chat"),
+        ([{"session_1": [{"speaker": "A", "dia_id": "D1:1", "text": "x"}] * 3}], "locomo"),
+        (
+            [{"question_id": "q", "haystack_sessions": [[{"role": "user", "content": "x"}] * 3]}],
+            "longmemeval",
+        ),
+    ],
+)
+def test_a_file_cut_in_its_only_record_is_named_and_the_loss_is_told(value, name):
+    found = events(as_input(json.dumps(value)[:-6]))
+    assert detect(as_input(json.dumps(value)[:-6])).format.name == name
+    assert len(only(found, Rejected)) == 1
+    assert len(drafts(found)) == (2 if name == "openai_chat" else 0)
 
 
 def test_formats_come_by_rank_and_name_and_are_found_by_either_spelling():

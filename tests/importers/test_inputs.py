@@ -6,8 +6,10 @@ import io
 import json
 import os
 import sys
+import tempfile
 import threading
 import zipfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -140,12 +142,39 @@ def test_a_missing_path_does_not_stop_the_others(tmp_path):
     assert found[1].name == "chat.json"
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read all")
-def test_a_forbidden_file_is_named(tmp_path):
-    path = tmp_path / "chat.json"
-    path.write_bytes(CHAT)
-    path.chmod(0)
-    assert "permission denied" in problem(path).message
+@contextmanager
+def ordinary_user():
+    """Drop root's right to read everything, where the tests run as root."""
+    is_root = os.geteuid() == 0
+    if is_root:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        if is_root:
+            os.seteuid(0)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no such permissions here")
+@pytest.mark.parametrize("forbidden", ["chat.json", "locked"])
+def test_what_is_forbidden_is_named_and_the_rest_is_read(tmp_path, forbidden):
+    for parent in tmp_path.parents[:3]:
+        if parent.name.startswith("pytest"):
+            parent.chmod(0o755)
+    tmp_path.chmod(0o755)
+    (tmp_path / "locked").mkdir()
+    for name in ("a.json", "chat.json", "locked/b.json"):
+        (tmp_path / name).write_bytes(CHAT)
+    (tmp_path / forbidden).chmod(0)
+    try:
+        with ordinary_user():
+            found = list(expand([tmp_path]))
+    finally:
+        (tmp_path / forbidden).chmod(0o755)
+    [unreadable] = [each for each in found if isinstance(each, Unreadable)]
+    assert "permission denied" in unreadable.error.message
+    assert forbidden in unreadable.error.message
+    assert len(found) == 3
 
 
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="no devices here")
@@ -171,6 +200,22 @@ def test_standard_input_is_copied_and_may_be_a_zip(tmp_path, monkeypatch, is_zip
     [found] = expand(["-"])
     assert found.name == ("stdin!a.json" if is_zip else "stdin")
     assert (content(found), content(found)) == (CHAT, CHAT)
+
+
+class Broken(io.BytesIO):
+    """A stream that fails after its first bytes."""
+
+    def read(self, size=-1):
+        if self.tell():
+            raise OSError(28, "No space left on device")
+        return super().read(size)
+
+
+def test_a_failing_standard_input_is_named_and_leaves_no_copy(monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(sys, "stdin", type("Stdin", (), {"buffer": Broken(b"x" * 10)}))
+    assert "no space left" in problem("-").message
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_copy_of_standard_input_goes_with_the_input(monkeypatch):
