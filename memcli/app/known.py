@@ -34,7 +34,8 @@ class KnownTurns:
         self._snapshot, self._index = snapshot, index
         self._pending: dict[str, dict[str, Turn]] = {}
         self._pending_ids: dict[str, Turn] = {}
-        self._pending_prints: dict[str, set[str]] = {}
+        self._prints: dict[str, set[str]] = {}
+        self._unprinted: list[Turn] = []
 
     def turns(self, conversation: str, since: int | None = None) -> list[Turn]:
         """Return the conversation's turns by (seq, time, id), from a place on if given."""
@@ -59,14 +60,16 @@ class KnownTurns:
         """Return the conversations that hold most of the fingerprints, the fullest first."""
         asked = [*prints[: _PRINTS_ASKED // 2], *prints[-_PRINTS_ASKED // 2 :]]
         counts = Counter(turn.conversation for turn in self._index.by_print(sorted(set(asked))))
+        pending = self._pending_prints()
         for each in asked:
-            counts.update(self._pending_prints.get(each, ()))
+            counts.update(pending.get(each, ()))
         ranked = sorted(counts, key=lambda name: (-counts[name], name))
         return ranked[:_CANDIDATES]
 
     def knows(self, conversation: str, prints: Sequence[str]) -> bool:
         """Return whether a turn of the conversation has one of these fingerprints."""
-        return any(conversation in self._pending_prints.get(each, ()) for each in prints) or any(
+        pending = self._pending_prints()
+        return any(conversation in pending.get(each, ()) for each in prints) or any(
             self._index.conversation_knows(conversation, part) for part in _portions(prints)
         )
 
@@ -75,8 +78,15 @@ class KnownTurns:
         for turn in turns:
             self._pending.setdefault(turn.conversation, {})[turn.id] = turn
             self._pending_ids[turn.id] = turn
+            self._unprinted.append(turn)
+
+    def _pending_prints(self) -> dict[str, set[str]]:
+        """Return fingerprint → conversations of the pending turns; made only when asked for."""
+        for turn in self._unprinted:
             key = fingerprint(turn.role, turn.speaker, turn.text, turn.time)
-            self._pending_prints.setdefault(key, set()).add(turn.conversation)
+            self._prints.setdefault(key, set()).add(turn.conversation)
+        self._unprinted.clear()
+        return self._prints
 
     def _with_pending(self, stored: Sequence[IndexedTurn], conversation: str) -> list[Turn]:
         known = {turn.id: turn for turn in self._read(stored)}

@@ -9,6 +9,7 @@ twice is two turns. Departure from the papers, which number turns by position.
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 
 ID_CHARS = 16
 """Base32 characters of an id after its one-letter prefix: 80 bits."""
@@ -34,6 +35,7 @@ def _framed(part: str | None) -> bytes:
     return b"0:%d:%s" % (len(data), data)
 
 
+@lru_cache(maxsize=1 << 14)
 def native_turn_id(conversation: str, native_id: str, part: str) -> str:
     """Return the id of a turn whose message has an id of its own.
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -84,8 +85,14 @@ def epoch_seconds(time: str) -> int:
 
 def place_key(conversation: str, session: str, seq: int) -> str:
     """Return the exact key by which a neighbour of a turn is found."""
+    return f"{session_key(conversation, session)}:{seq}"
+
+
+@lru_cache(maxsize=1 << 10)
+def session_key(conversation: str, session: str) -> str:
+    """Return the exact key by which the turns of a session are found."""
     data = f"{conversation}\x00{session}".encode("utf-8", "surrogatepass")
-    return f"{hashlib.blake2b(data, digest_size=8).hexdigest()}:{seq}"
+    return hashlib.blake2b(data, digest_size=8).hexdigest()
 
 
 def exact_key(text: str) -> str:
@@ -118,7 +125,7 @@ def to_document(
     document.add_text(TERMS, " ".join(words))
     document.add_text(ID, turn.id)
     document.add_text(CONVERSATION, exact_key(turn.conversation))
-    document.add_text(SESSION, place_key(turn.conversation, turn.session, 0))
+    document.add_text(SESSION, session_key(turn.conversation, turn.session))
     document.add_text(SESSION_NAME, exact_key(turn.session))
     document.add_text(PLACE, place_key(turn.conversation, turn.session, turn.seq))
     document.add_text(PRINT, fingerprint(turn.role, turn.speaker, turn.text, turn.time))

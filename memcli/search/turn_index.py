@@ -38,6 +38,7 @@ from memcli.search.document import (
     exact_key,
     from_document,
     place_key,
+    session_key,
 )
 
 if TYPE_CHECKING:
@@ -232,7 +233,7 @@ class TurnIndex:
 
     def session(self, conversation: str, session: str) -> list[IndexedTurn]:
         """Return all turns of a session in turn order."""
-        return self._exact(SESSION, [place_key(conversation, session, 0)], self.n_turns)
+        return self._exact(SESSION, [session_key(conversation, session)], self.n_turns)
 
     def conversation(self, conversation: str, since: int | None = None) -> list[IndexedTurn]:
         """Return a conversation's turns, from a place on if given, by (seq, time, id)."""
