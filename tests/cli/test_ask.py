@@ -12,7 +12,7 @@ AS_OF = ("--as-of", "2024-10-01")
 
 
 def base(fake: FakeLLM) -> tuple[str, ...]:
-    return ("--model", "fake", "--api-base", fake.base_url)
+    return ("--model", "fake", "--api-base", fake.url)
 
 
 def test_an_answer_cites_turns_by_id(memcli, harbour_store):
