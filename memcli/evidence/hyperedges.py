@@ -25,7 +25,7 @@ from typing import Literal, NamedTuple
 
 from memcli.records.annotations import Annotation
 from memcli.records.evidence import SPOKEN, Turn
-from memcli.search.tokens import Token, stop_words, tokens, tokens_with_spans
+from memcli.search.tokens import stop_words, tokens, tokens_with_spans
 
 Kind = Literal["time", "cooccurrence", "episode"]
 
@@ -212,8 +212,9 @@ def anchors(turn: Turn, annotation: Annotation | None) -> list[Anchor]:
         if key := fold(entity.text):
             found.setdefault(key, entity.text)
     text = f"{turn.text}\n{turn.caption}" if turn.caption else turn.text
+    common = stop_words()
     for word in tokens(text):
-        if _is_content(word):
+        if _is_content(word, common):
             found.setdefault(word, None)
     return [Anchor(key, name) for key, name in found.items()]
 
@@ -229,19 +230,17 @@ def fold(name: str) -> str:
     return " ".join(words)
 
 
-def _is_content(word: str) -> bool:
+def _is_content(word: str, common: frozenset[str]) -> bool:
     """Whether a token by itself can say what a turn is about."""
-    if len(word) < 2 or word in stop_words():
+    if len(word) < 2 or word in common:
         return False
     return not word.isdecimal() or len(word) >= _MIN_DIGITS
 
 
 def _as_written(key: str, turn: Turn) -> str:
-    """Return the first word of a turn that gives a token."""
-    parts = (turn.text, turn.caption or "")
-    spans = ((part, token) for part in parts for token in _spans(part))
-    return next((part[t.start : t.end] for part, t in spans if t.text == key), key)
-
-
-def _spans(text: str) -> list[Token]:
-    return tokens_with_spans(text) if text else []
+    """Return the first words of a turn that give a token, as they stand there."""
+    for chunk in f"{turn.text} {turn.caption or ''}".split():
+        if key in tokens(chunk):  # cached, unlike the places of tokens
+            spans = tokens_with_spans(chunk)
+            return next((chunk[t.start : t.end] for t in spans if t.text == key), key)
+    return key
