@@ -8,6 +8,7 @@ from pathlib import Path
 
 from memcli.app.wiring import SETTINGS, Config, check_setting
 from memcli.errors import StoreError, UsageError
+from memcli.evidence.annotate import Annotator, annotator
 from memcli.store.store import Store
 
 
@@ -56,3 +57,13 @@ def set_in_store(path: Path, name: str, value: str | None, *, now: datetime) -> 
         if value is not None:
             settings[name] = value
         writer.commit(command="config", settings=settings)
+
+
+def choose_annotator(config: Config, flag: str | None) -> Annotator:
+    """Return the annotator that the user or the settings ask for.
+
+    Raises:
+        MemcliError: If the pipeline the user names is not installed.
+    """
+    name = config.resolve("annotator", flag).value or "spacy"
+    return annotator(name, config.resolve("spacy_model").value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated
@@ -16,13 +17,23 @@ from memcli.cli._options import (
     StoreOption,
     TzOption,
 )
-from memcli.cli._output import inert, json_document, json_lines, line, note, table
+from memcli.cli._output import (
+    inert,
+    json_document,
+    json_lines,
+    line,
+    note,
+    one_format,
+    table,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import tzinfo
 
     from memcli.records.evidence import Turn
     from memcli.store.snapshot import Snapshot
+    from memcli.store.store import Store
 
 
 class What(StrEnum):
@@ -55,6 +66,7 @@ def inspect(
     store: StoreOption = None,
     conversation: ConversationOption = None,
     session: SessionOption = None,
+    tz: TzOption = None,
     limit: LimitOption = None,
     json: JsonOption = False,
     jsonl: JsonlOption = False,
@@ -63,12 +75,12 @@ def inspect(
 
     Example: memcli inspect turns --conversation lamp-post | head
     """
-    from memcli.app.stores import open_store
+    from memcli.app.stores import open_store, zone_of
     from memcli.app.wiring import load_config, store_path
-    from memcli.cli._output import one_format
 
     one_format(json, jsonl)
-    opened = open_store(store_path(load_config(), store))
+    config = load_config()
+    opened = open_store(store_path(config, store))
     snapshot = opened.snapshot()
     for warning in snapshot.warnings:
         note(warning)
@@ -80,9 +92,10 @@ def inspect(
         case What.sessions:
             _sessions(snapshot, limit, json, jsonl)
         case What.anchors:
-            _anchors(snapshot, name, limit, json, jsonl)
+            _, zone = zone_of(opened, config, tz)
+            _anchors(snapshot, name, zone, limit, json, jsonl)
         case What.checkpoints:
-            _records("checkpoints", [_checkpoint(c) for c in opened.checkpoints()], json, jsonl)
+            _records("checkpoints", _checkpoints(opened), json, jsonl)
 
 
 def _stats(snapshot: Snapshot, as_json: bool) -> None:
@@ -105,9 +118,13 @@ def _turns(
     jsonl: bool,
 ) -> None:
     from memcli.app.inspect import turns
+
+    _print_turns(islice(turns(snapshot, conversation, session), limit), json, jsonl)
+
+
+def _print_turns(found: Iterable[Turn], json: bool, jsonl: bool) -> None:
     from memcli.records.codec import turn_to_dict
 
-    found = islice(turns(snapshot, conversation, session), limit)
     if json:
         json_document({"turns": [turn_to_dict(turn) for turn in found]})
     elif jsonl:
@@ -130,13 +147,43 @@ def _sessions(snapshot: Snapshot, limit: int | None, json: bool, jsonl: bool) ->
 
 
 def _anchors(
-    snapshot: Snapshot, name: str | None, limit: int | None, json: bool, jsonl: bool
+    snapshot: Snapshot,
+    name: str | None,
+    zone: tzinfo,
+    limit: int | None,
+    json: bool,
+    jsonl: bool,
 ) -> None:
-    raise NotImplementedError
+    """Print the hubs, or the turns of one."""
+    from memcli.app.annotations import anchor_rows, anchor_turns
+
+    if name is not None:
+        _print_turns(islice(anchor_turns(snapshot, name, tz=zone), limit), json, jsonl)
+        return
+    found = anchor_rows(snapshot, tz=zone, limit=limit)
+    _records("anchors", [asdict(edge) for edge in found], json, jsonl)
 
 
-def _checkpoint(checkpoint: object) -> dict[str, object]:
-    raise NotImplementedError
+def _checkpoints(store: Store) -> list[dict[str, object]]:
+    """Return the states one can go back to: saved ones by name, then the steps of undo."""
+    saved = [
+        ("saved", c.name, c.manifest.command, c.manifest.committed_at, c.manifest.files)
+        for c in store.checkpoints()
+    ]
+    steps = [
+        ("undo", f"before {point.command}", point.command, point.committed_at, point.files)
+        for point in store.snapshot().manifest.before
+    ]
+    return [
+        {
+            "kind": kind,
+            "name": name,
+            "command": command,
+            "time": at,
+            "turn_records": files["turns"].records if "turns" in files else 0,
+        }
+        for kind, name, command, at, files in saved + steps
+    ]
 
 
 def _records(kind: str, rows: list[dict[str, object]], json: bool, jsonl: bool) -> None:

@@ -11,7 +11,11 @@ from memcli.cli._options import JsonOption, StoreOption, TzOption, WaitOption
 from memcli.cli._output import inert, json_document, line, note
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from memcli.app.ingest import IngestReport
+    from memcli.evidence.annotate import Annotator
+    from memcli.store.store import Store
 
 SOME_REJECTED = 6
 _SHOWN = 10
@@ -75,6 +79,7 @@ def ingest(
     Example: memcli ingest ~/exports/chatgpt.zip ~/.claude/projects/app
     """
     from memcli.app import ingest as use
+    from memcli.app.settings import choose_annotator
     from memcli.app.stores import open_or_create, zone_of
     from memcli.app.wiring import check_setting, load_config, now, store_path
     from memcli.cli._progress import progress_bar
@@ -83,6 +88,7 @@ def ingest(
     config = load_config()
     at = now()
     sources = use.find_sources(paths, format_)
+    annotates = choose_annotator(config, annotator)
     opened, made = open_or_create(store_path(config, store), now=at, scratch=dry_run)
     if made and not dry_run:
         note(f"created a store in {opened.path}")
@@ -94,9 +100,31 @@ def ingest(
         report = use.ingest(opened, sources, options, now=at, progress=progress)
     if rejects is not None:
         _write_rejects(rejects, report)
+    if not dry_run:
+        _annotate(opened, annotates, zone)
     json_document(report.as_dict()) if json else _show_report(report, name)
     if report.all_rejected():
         raise typer.Exit(SOME_REJECTED)
+
+
+def _annotate(store: Store, annotator: Annotator, zone: tzinfo) -> None:
+    """Annotate what is new; the turns are stored and searchable whatever happens here."""
+    from memcli.app.annotations import annotate_store
+    from memcli.app.wiring import now
+    from memcli.cli._progress import progress_bar
+    from memcli.errors import MemcliError
+
+    try:
+        with progress_bar("annotated") as progress:
+            report = annotate_store(store, annotator, tz=zone, now=now(), progress=progress)
+    except KeyboardInterrupt:
+        note("annotation stopped; the turns are stored, the next ingest goes on with it")
+        raise
+    except MemcliError as error:
+        note(inert(f"the turns are stored, but not annotated: {error.message}"))
+        return
+    for warning in report.warnings:
+        note(inert(warning))
 
 
 def _write_rejects(path: Path, report: IngestReport) -> None:
