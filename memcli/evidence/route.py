@@ -34,7 +34,7 @@ from memcli.records.indexed import IndexedTurn, Scope
 from memcli.records.pack import Channel, GateWindow, Ranked, Tier
 from memcli.search.tokens import tokens
 
-HUB_TURNS = 50
+HUB_TURNS = 20
 """Turns of an anchor, or of a span of days, that are looked at."""
 
 HUB_SHARE = 0.8
@@ -64,7 +64,7 @@ class Budgets:
     positions: int = 18
     episode: int = 14
     time: int = 2
-    candidates: int = 100
+    candidates: int = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
