@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from memcli.records.evidence import Turn
 from memcli.records.ids import fingerprint
 from memcli.records.indexed import IndexedTurn
+from memcli.records.times import time_key
 from memcli.search.turn_index import TurnIndex
 from memcli.store.jsonl import Placement
 from memcli.store.snapshot import Snapshot
@@ -98,7 +99,7 @@ class KnownTurns:
 
 
 def _by_place(turn: Turn) -> tuple[int, str, str]:
-    return (turn.seq, turn.time or "", turn.id)
+    return (turn.seq, time_key(turn.time), turn.id)
 
 
 def _portions(keys: Sequence[str]) -> list[list[str]]:

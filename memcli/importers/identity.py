@@ -17,7 +17,7 @@ from pathlib import PurePath
 from typing import Protocol
 
 from memcli.importers.contract import Draft
-from memcli.importers.sequence import Slot, merge, number, sessions
+from memcli.importers.sequence import Slot, merge, number, place_by_time, sessions
 from memcli.records.evidence import Source, Turn
 from memcli.records.ids import content_turn_id, fingerprint, native_turn_id
 from memcli.records.times import rfc3339
@@ -97,7 +97,8 @@ def settle(
         name = _recognise(drafts, known, taken) or _new_name(drafts, file, known, taken)
     before = _that_matters(drafts, known, name)
     match, unique = _match(drafts, before, name)
-    merged = merge(match, unique, before)
+    place = place_by_time(_first_time(drafts), before)
+    merged = merge(match, unique, len(before), place)
     turns = _build(drafts, merged, before, name, format_name, file)
     return _compare(turns, before, name, len(drafts) - len(unique))
 
@@ -156,16 +157,19 @@ def _new_name(drafts: Sequence[Draft], file: str, known: Known, taken: frozenset
 def _that_matters(drafts: Sequence[Draft], known: Known, name: str) -> list[Turn]:
     """Return the known turns of the conversation on which the outcome depends.
 
-    Drafts that are all new go to the end, so the end is enough; drafts that are all known by
-    ids of their own stay where they are. Otherwise all turns from the first known one on
-    matter, or simply all. So a long conversation grows as cheaply as a short one.
+    Drafts that are all new and no earlier than the end go there, so the end is enough; drafts
+    that are all known by ids of their own stay where they are. Otherwise all turns from the
+    first known one on matter, or simply all. So a long conversation grows as cheaply as a
+    short one.
     """
     native = all(draft.native_id is not None for draft in drafts)
     ids = [_first_id(draft, name) for draft in drafts]
     there = known.by_id(ids)
     if not there:
         is_new = native or not known.knows(name, [_print_of_draft(draft) for draft in drafts])
-        return known.end(name, TAIL_TURNS) if is_new else known.turns(name)
+        end = known.end(name, TAIL_TURNS) if is_new else []
+        goes_on = is_new and place_by_time(_first_time(drafts), end) == len(end)
+        return end if goes_on else known.turns(name)
     found = {turn.id for turn in there}
     if not native or ids[0] not in found:
         return known.turns(name)
@@ -218,13 +222,30 @@ def _line_up(drafts: Sequence[Draft], before: Sequence[Turn]) -> dict[int, int]:
 
 
 def _blocks(known: Sequence[str], given: Sequence[str]) -> Sequence[Match]:
-    """Return the stretches that line up, in order; a common beginning costs linear time."""
-    same = 0
-    while same < min(len(known), len(given)) and known[same] == given[same]:
-        same += 1
+    """Return the stretches that line up, in order.
+
+    One sequence that is a run of the other lines up whole. A long common beginning is set
+    apart first, which costs linear time; a short one says too little: many chats begin alike.
+    """
+    size = min(len(known), len(given))
+    start = _find_run(known, given) if len(known) > size else _find_run(given, known)
+    if start is not None:
+        return [Match(start, 0, size) if len(known) > size else Match(0, start, size)]
+    same = next((i for i in range(size) if known[i] != given[i]), size)
+    if same < size // 2:
+        same = 0
     matcher = SequenceMatcher(None, known[same:], given[same:], autojunk=False)
     rest = [Match(b.a + same, b.b + same, b.size) for b in matcher.get_matching_blocks()]
     return [Match(0, 0, same), *rest] if same else rest
+
+
+def _find_run(longer: Sequence[str], shorter: Sequence[str]) -> int | None:
+    """Return where in the longer sequence all of the shorter stands, the first such place."""
+    size = len(shorter)
+    for start in range(len(longer) - size + 1):
+        if all(longer[start + i] == shorter[i] for i in range(size)):
+            return start
+    return None
 
 
 def _print_of_draft(draft: Draft) -> str:
@@ -309,6 +330,10 @@ def _compare(turns: Iterable[Turn], before: Sequence[Turn], name: str, repeated:
         repeated=repeated,
         grown=bool(before and added),
     )
+
+
+def _first_time(drafts: Sequence[Draft]) -> str | None:
+    return next((_time_of(draft) for draft in drafts if draft.time), None)
 
 
 def _time_of(draft: Draft) -> str | None:

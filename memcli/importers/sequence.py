@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 
 from memcli.importers.contract import Draft
 from memcli.records.evidence import Turn
+from memcli.records.times import time_key
 
 SILENCE = timedelta(hours=6)
 """A longer pause starts a new session where the source has none of its own."""
@@ -25,11 +26,33 @@ class Slot:
     known: int | None
 
 
-def merge(match: dict[int, int], unique: Sequence[int], before: Sequence[Turn]) -> list[Slot]:
+def place_by_time(time: str | None, before: Sequence[Turn]) -> int:
+    """Return before which known turn an unmatched stretch that starts then belongs.
+
+    After the last turn that is not later; turns without a time have no say, and a stretch
+    without one goes to the end.
+    """
+    place = len(before)
+    if time is None:
+        return place
+    for k in reversed(range(len(before))):
+        if before[k].time is not None:
+            if time_key(before[k].time) <= time_key(time):
+                break
+            place = k
+    return place
+
+
+def merge(match: dict[int, int], unique: Sequence[int], known: int, place: int) -> list[Slot]:
     """Return the merged order: known turns keep theirs, new ones follow the one before them.
 
-    New drafts ahead of the first matched one go right before it; without any match they go to
-    the end.
+    New drafts ahead of the first matched one go right before it.
+
+    Args:
+        match: Index of the known turn of each matched draft.
+        unique: Indexes of the drafts, in order.
+        known: How many known turns there are.
+        place: Before which of them the drafts go where none is matched.
     """
     draft_of = {k: d for d, k in match.items()}
     leading: list[int] = []
@@ -42,12 +65,12 @@ def merge(match: dict[int, int], unique: Sequence[int], before: Sequence[Turn]) 
             leading.append(i)
         else:
             after.setdefault(cursor, []).append(i)
-    first = min((match[i] for i in unique if i in match), default=len(before))
+    first = min((match[i] for i in unique if i in match), default=place)
     slots: list[Slot] = []
-    for k in range(len(before) + 1):
+    for k in range(known + 1):
         if k == first:
             slots += [Slot(i, None) for i in leading]
-        if k < len(before):
+        if k < known:
             slots.append(Slot(draft_of.get(k), k))
             slots += [Slot(i, None) for i in after.get(k, [])]
     return slots

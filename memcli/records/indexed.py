@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memcli.records.evidence import Branch, Role
+from memcli.records.times import time_key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,7 @@ class IndexedTurn:
     @property
     def order(self) -> tuple[str, str, int, str]:
         """Turn order, which breaks every tie: never the position in a file."""
-        return (self.time or "", self.conversation, self.seq, self.id)
+        return (time_key(self.time), self.conversation, self.seq, self.id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,3 +10,11 @@ def rfc3339(at: datetime) -> str:
     utc = at.astimezone(UTC).replace(tzinfo=None)
     text = utc.isoformat(timespec="microseconds" if utc.microsecond else "seconds")
     return (text.rstrip("0") if utc.microsecond else text) + "Z"
+
+
+def time_key(time: str | None) -> str:
+    """Return what stored times are ordered by; an unknown one comes first.
+
+    The texts themselves are not: ``18:00:01.5Z`` would come before ``18:00:01Z``.
+    """
+    return (time or "").rstrip("Z")

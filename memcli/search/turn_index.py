@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memcli.records.indexed import IndexedTurn, Scope
+from memcli.records.times import time_key
 from memcli.search.bm25 import Statistics, bm25, idf
 from memcli.search.document import (
     CONVERSATION,
@@ -197,7 +198,7 @@ class TurnIndex:
             query = _any_term(part.schema, _as_weighed_there(part, terms, statistics))
             found += _best(part, _scoped(part.schema, query, scope), most)
         scores = {turn.id: bm25(turn.terms.split(" "), terms, statistics) for turn in found}
-        return sorted(found, key=lambda t: (-scores[t.id], t.time or "", t.id))[:limit]
+        return sorted(found, key=lambda t: (-scores[t.id], time_key(t.time), t.id))[:limit]
 
     def around(self, turns: Sequence[IndexedTurn], radius: int) -> list[IndexedTurn]:
         """Return the turns within ``radius`` places of the given ones, these included.
@@ -316,11 +317,11 @@ class TurnIndex:
     ) -> list[IndexedTurn]:
         """Return the first turns by (time, id)."""
         found = [t for part in self._parts for t in _first(part, query(part.schema), limit)]
-        return sorted(found, key=lambda t: (t.time or "", t.id))[:limit]
+        return sorted(found, key=lambda t: (time_key(t.time), t.id))[:limit]
 
 
 def _by_place(turn: IndexedTurn) -> tuple[int, str, str]:
-    return (turn.seq, turn.time or "", turn.id)
+    return (turn.seq, time_key(turn.time), turn.id)
 
 
 def _without(base: Part, tail: Part) -> Part:
