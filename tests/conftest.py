@@ -32,7 +32,7 @@ class Ran:
     @property
     def lines(self) -> list[dict]:
         """The JSON records on stdout."""
-        return [json.loads(line) for line in self.out.splitlines()]
+        return [json.loads(line) for line in self.out.split("\n") if line]
 
 
 @pytest.fixture
