@@ -59,11 +59,11 @@ def set_in_store(path: Path, name: str, value: str | None, *, now: datetime) -> 
         writer.commit(command="config", settings=settings)
 
 
-def choose_annotator(config: Config, flag: str | None) -> Annotator:
-    """Return the annotator that the user or the settings ask for.
+def choose_annotator(config: Config, path: Path, flag: str | None) -> Annotator:
+    """Return the annotator that the user, the store or the settings ask for.
 
     Raises:
         MemcliError: If the pipeline the user names is not installed.
     """
-    name = config.resolve("annotator", flag).value or "spacy"
+    name = config.resolve("annotator", flag, _settings_of(path)).value or "spacy"
     return annotator(name, config.resolve("spacy_model").value)

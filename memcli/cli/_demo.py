@@ -24,7 +24,7 @@ STEPS: tuple[tuple[str, list[str]], ...] = (
     ),
     (
         "Something nobody ever said: it abstains.",
-        ["ask", "Which vaccine did the pharmacist recommend?", "--reader", "extractive"],
+        ["ask", "Which novel won the literature prize?", "--reader", "extractive"],
     ),
 )
 

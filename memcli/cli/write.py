@@ -88,8 +88,9 @@ def ingest(
     config = load_config()
     at = now()
     sources = use.find_sources(paths, format_)
-    annotates = choose_annotator(config, annotator)
-    opened, made = open_or_create(store_path(config, store), now=at, scratch=dry_run)
+    path = store_path(config, store)
+    annotates = choose_annotator(config, path, annotator)
+    opened, made = open_or_create(path, now=at, scratch=dry_run)
     if made and not dry_run:
         note(f"created a store in {opened.path}")
     name, zone = zone_of(opened, config, tz)
