@@ -10,6 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice
 
 from memcli.errors import UsageError
 from memcli.records.codec import dumps
@@ -18,6 +19,9 @@ JSON_SCHEMA_VERSION = 1
 """Version of every ``--json`` document; within one, keys are only added."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+_MEASURED = 200
 
 
 def inert(text: str) -> str:
@@ -57,16 +61,19 @@ def _bytes(data: bytes) -> None:
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows in aligned columns on a terminal, tab-separated elsewhere."""
-    cells = [[inert(_cell(value)) for value in row] for row in rows]
+    """Print rows as they come: aligned columns on a terminal, tab-separated elsewhere.
+
+    On a terminal the first `_MEASURED` rows decide the widths.
+    """
+    cells = ([inert(_cell(value)).replace("\n", " ") for value in row] for row in rows)
     if not sys.stdout.isatty():
-        for row in [list(headers), *cells]:
-            line("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
+        for row in chain([list(headers)], cells):
+            line("\t".join(cell.replace("\t", " ") for cell in row))
         return
-    widths = [max(len(row[i]) for row in [list(headers), *cells]) for i in range(len(headers))]
-    for row in [list(headers), *cells]:
-        flat = [cell.replace("\n", " ") for cell in row]
-        padded = [c.ljust(w) for c, w in zip(flat, widths, strict=True)]
+    first = [list(headers), *islice(cells, _MEASURED)]
+    widths = [max(len(row[i]) for row in first) for i in range(len(headers))]
+    for row in chain(first, cells):
+        padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
         line("  ".join(padded).rstrip()[: terminal_width()])
 
 
