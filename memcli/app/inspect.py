@@ -55,7 +55,7 @@ class SessionSummary:
 
 
 def turns(snapshot: Snapshot, conversation: str | None, session: str | None) -> Iterator[Turn]:
-    """Yield turns: all in stored order, those of one conversation in its own order.
+    """Return turns: all in stored order, those of one conversation in its own order.
 
     Raises:
         NothingFound: If there is no such conversation or session.
@@ -64,15 +64,14 @@ def turns(snapshot: Snapshot, conversation: str | None, session: str | None) -> 
     if session is not None:
         found = (turn for turn in found if turn.session == session)
     if conversation is None and session is None:
-        yield from found
-        return
+        return found
     kept = [turn for turn in found if conversation in (None, turn.conversation)]
     if not kept:
         raise NothingFound(
             f"no turns in conversation {conversation or 'any'}, session {session or 'any'}",
             hint="`memcli inspect sessions` lists them",
         )
-    yield from sorted(kept, key=lambda t: (t.conversation, t.seq, t.time or "", t.id))
+    return iter(sorted(kept, key=lambda t: (t.conversation, t.seq, t.time or "", t.id)))
 
 
 def sessions(snapshot: Snapshot) -> list[SessionSummary]:
