@@ -16,6 +16,14 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden",
+        action="store_true",
+        help="rewrite the README's transcripts with what the commands print; review the diff",
+    )
+
+
 @dataclass(frozen=True)
 class Ran:
     """What a finished command left."""

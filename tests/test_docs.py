@@ -58,10 +58,24 @@ def run_transcripts(text: str, folder: Path, environment: dict[str, str]) -> lis
     return outputs
 
 
+def rewritten(text: str, outputs: list[str]) -> str:
+    """Return the document with each command's stdout in the place of the one it has."""
+    left = iter(outputs)
+
+    def block(match: re.Match[str]) -> str:
+        commands = [f"$ {c}\n{next(left)}" for c, _ in transcripts(match[0])]
+        return f"```console\n{''.join(commands)}```"
+
+    return re.sub(r"```console\n.*?```", block, text, flags=re.DOTALL)
+
+
 @pytest.mark.slow
-def test_every_transcript_in_the_readme_is_true(tmp_path, environment):
+def test_every_transcript_in_the_readme_is_true(tmp_path, environment, request):
     environment.pop("MEMCLI_STORE")
     outputs = run_transcripts(README, tmp_path, environment)
+    if request.config.getoption("--update-golden"):
+        (ROOT / "README.md").write_text(rewritten(README, outputs), "utf-8")
+        return
     for (command, expected), output in zip(transcripts(README), outputs, strict=True):
         assert output == expected, command
 
