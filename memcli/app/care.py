@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 
+from memcli.app.stores import level_index
 from memcli.budgets import count_tokens_batch
-from memcli.errors import MemcliError, StoreDamaged
-from memcli.search.builder import bring_up_to_date, covers_a_prefix
+from memcli.records.codec import turn_from_line
+from memcli.search.builder import covers_a_prefix
 from memcli.search.opening import open_index
 from memcli.search.watermark import read_mark
 from memcli.store import repair, verify
@@ -31,7 +33,7 @@ def undo(store: Store, *, now: datetime, wait_s: float) -> tuple[Manifest, Manif
     with store.writer(now=now, wait_s=wait_s, command="undo") as writer:
         before = writer.snapshot.manifest
         after = writer.undo()
-        bring_up_to_date(writer.snapshot, count=count_tokens_batch)
+        level_index(writer.snapshot, done=f"the {before.command} is taken back")
     return before, after
 
 
@@ -39,7 +41,7 @@ def compact(store: Store, *, now: datetime, wait_s: float) -> CompactReport:
     """Drop superseded records and bring the index level."""
     with store.writer(now=now, wait_s=wait_s, command="compact") as writer:
         report = writer.compact()
-        bring_up_to_date(writer.snapshot, count=count_tokens_batch)
+        level_index(writer.snapshot, done="the store is compacted")
     return report
 
 
@@ -62,7 +64,8 @@ def _index_findings(snapshot: Snapshot, report: verify.Report) -> list[verify.Fi
         return [
             verify.Finding("note", DERIVED, "the search index is behind; the next write mends it")
         ]
-    turns = report.files["turns"].records - report.files["turns"].superseded
+    file = report.files.get("turns")
+    turns = file.records - file.superseded if file else 0
     if mark.documents != turns:
         words = f"the search index holds {mark.documents:,} turns of {turns:,}"
         return [verify.Finding("warning", DERIVED, words)]
@@ -75,10 +78,10 @@ def _sampled_findings(snapshot: Snapshot) -> list[verify.Finding]:
         return [verify.Finding("warning", DERIVED, "the search index does not open")]
     step = max(1, snapshot.records("turns") // _SAMPLED)
     bad = 0
-    for number, (place, turn) in enumerate(snapshot.turns()):
-        if number % step == 0:
-            hit = opened.index.by_id([turn.id]).get(turn.id)
-            bad += hit is None or hit.offset < place.offset
+    for offset, line in islice(snapshot.lines("turns"), 0, None, step):
+        turn = turn_from_line(line)
+        hit = opened.index.by_id([turn.id]).get(turn.id)
+        bad += hit is None or hit.offset < offset
     words = f"{bad} of the sampled turns are not where the search index says"
     return [verify.Finding("warning", DERIVED, words)] if bad else []
 
@@ -88,15 +91,9 @@ def repair_store(path: Path, *, now: datetime) -> repair.RepairReport:
 
     Raises:
         StoreDamaged: If committed records would be lost silently.
+        IndexBehind: If the store is repaired and the index cannot follow.
     """
     report = repair.repair(path, now=now)
-    try:
-        with Store.open(path).writer(now=now, command="verify --repair") as writer:
-            bring_up_to_date(writer.snapshot, count=count_tokens_batch)
-    except StoreDamaged:
-        raise
-    except MemcliError as error:
-        raise MemcliError(
-            f"the store is repaired, its index is not: {error.message}", hint=error.hint
-        ) from error
+    with Store.open(path).writer(now=now, command="verify --repair") as writer:
+        level_index(writer.snapshot, done="the store is repaired")
     return report

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from memcli.app.known import KnownTurns
+from memcli.app.stores import level_index
 from memcli.budgets import count_tokens, count_tokens_batch
 from memcli.errors import UsageError
 from memcli.records.evidence import Source, Turn, spoken_line
 from memcli.records.ids import content_turn_id
 from memcli.records.times import rfc3339
-from memcli.search.builder import bring_up_to_date
 from memcli.search.opening import open_index
 from memcli.store.store import Store
 
@@ -40,29 +40,27 @@ def add_note(
     if not text.strip():
         raise UsageError("the note is empty")
     with store.writer(now=now, wait_s=wait_s, command="add") as writer:
-        bring_up_to_date(writer.snapshot, count=count_tokens_batch)
         index = open_index(writer.snapshot, count=count_tokens_batch).index
-        before = KnownTurns(writer.snapshot, index).turns(conversation)
-        turn = _note(text, conversation, speaker, now, before)
+        turn = _note(text, conversation, speaker, now, KnownTurns(writer.snapshot, index))
         writer.append_turn(turn)
         snapshot = writer.commit(command="add")
-        bring_up_to_date(snapshot, count=count_tokens_batch)
+        level_index(snapshot, done=f"the note is stored as {turn.id}")
     return turn
 
 
 def _note(
-    text: str, conversation: str, speaker: str | None, now: datetime, before: list[Turn]
+    text: str, conversation: str, speaker: str | None, now: datetime, known: KnownTurns
 ) -> Turn:
     time = rfc3339(now.replace(microsecond=0))
-    ids = {turn.id for turn in before}
+    last = known.end(conversation, 1)
     occurrence = 0
-    while (made := content_turn_id(conversation, time, speaker, text, occurrence)) in ids:
+    while known.by_id([made := content_turn_id(conversation, time, speaker, text, occurrence)]):
         occurrence += 1
     return Turn(
         id=made,
         conversation=conversation,
         session=time[:10],
-        seq=before[-1].seq + 1 if before else 0,
+        seq=last[-1].seq + 1 if last else 0,
         speaker=speaker,
         role="note",
         text=text,

@@ -9,7 +9,10 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from memcli.app.wiring import Config, check_setting, missing_store, zone
-from memcli.errors import StoreMissing
+from memcli.budgets import count_tokens_batch
+from memcli.errors import IndexBehind, StoreMissing
+from memcli.search.builder import bring_up_to_date
+from memcli.store.snapshot import Snapshot
 from memcli.store.store import Store
 
 
@@ -55,6 +58,22 @@ def open_or_create(path: Path, *, now: datetime, scratch: bool = False) -> tuple
     folder = Path(tempfile.mkdtemp(prefix="memcli-dry-run-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Store.create(folder / "store", now=now), True
+
+
+def level_index(snapshot: Snapshot, *, done: str) -> None:
+    """Bring the search index level with what was just committed.
+
+    Args:
+        snapshot: The committed state.
+        done: What is done already, for the error: ``the note is stored``.
+
+    Raises:
+        IndexBehind: If the index cannot follow; its message begins with what is done.
+    """
+    try:
+        bring_up_to_date(snapshot, count=count_tokens_batch)
+    except IndexBehind as error:
+        raise IndexBehind(f"{done}, but {error.message}", hint=error.hint) from error
 
 
 def zone_of(store: Store, config: Config, flag: str | None) -> tuple[str, tzinfo]:

@@ -96,7 +96,7 @@ class Part:
         if os.access(directory, os.W_OK):
             return cls.of(tantivy.Index.open(str(directory)))
         with tempfile.TemporaryDirectory(prefix="memcli-") as folder:
-            for file in directory.iterdir():
+            for file in directory.glob("[!.]*"):  # its lock files are not ours to open
                 os.symlink(file.resolve(), Path(folder) / file.name)
             return cls.of(tantivy.Index.open(folder))
 
