@@ -131,11 +131,15 @@ def evidence_as_dict(evidence: Evidence) -> dict[str, object]:
 
 
 def pack_lines(pack: EvidencePack, tz: tzinfo) -> list[str]:
-    """Return a pack as numbered text lines with ids, in chronological order."""
-    return [
+    """Return a pack as numbered text lines with ids, in chronological order.
+
+    A turn's further lines are indented by a space, so that none can pass for another turn.
+    """
+    lines = (
         evidence_line(number, e.turn, e.text, tz, with_id=True)
         for number, e in enumerate(pack.evidence, 1)
-    ]
+    )
+    return ["\n ".join(line.splitlines()) for line in lines]
 
 
 def scope_of(

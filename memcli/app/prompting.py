@@ -14,6 +14,10 @@ PROMPT_HEAD = (
 )
 
 
+PROMPT_TOKENS = 60
+"""Most tokens of what `pack_prompt` puts around the lines; kept free in the budget."""
+
+
 def reader_lines(pack: EvidencePack, tz: tzinfo) -> list[EvidenceLine]:
     """Return a pack as a reader takes it: without ids, which would eat half its budget."""
     return [

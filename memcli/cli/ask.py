@@ -78,6 +78,8 @@ def export(
     snapshot, asked = _asked(
         question, store, as_of, tz, (conversation, session, speaker, since, until), budget
     )
+    if prompt:
+        asked = _with_room_for_the_fence(asked)
     found = use.find_evidence(snapshot, asked)
     pack = found.pack
     _notes(found.warnings + pack.notes)
@@ -186,6 +188,16 @@ def _asked(
         budget=parse_budget(limit),
     )
     return snapshot, asked
+
+
+def _with_room_for_the_fence(asked: Question) -> Question:
+    from dataclasses import replace
+
+    from memcli.app.prompting import PROMPT_TOKENS
+
+    if asked.budget is None:
+        return asked
+    return replace(asked, budget=max(0, asked.budget - PROMPT_TOKENS))
 
 
 def _notes(notes: tuple[str, ...]) -> None:

@@ -60,7 +60,7 @@ def pack(
         weights: Weight of the question's terms: which passages of a long turn to keep.
         budget: Hard limit in tokens, or None.
     """
-    whole = [_cost(turns[r.turn.id], r.turn.tokens) for r in ranked]
+    whole = [_cost(turns[r.turn.id], turns[r.turn.id].text, r.turn.tokens) for r in ranked]
     cap = _cap(whole, budget)
     shown = [_shown(r, turns[r.turn.id], weights, cap) for r in ranked]
     kept, total = _fitting([cost for _, cost in shown], budget)
@@ -69,8 +69,13 @@ def pack(
     return Packed(tuple(chosen), total, len(ranked) - kept)
 
 
-def _cost(turn: Turn, said: int) -> int:
-    return said + line_overhead_tokens(turn) + _JOIN_TOKENS
+def _cost(turn: Turn, text: str, said: int) -> int:
+    """Return the most tokens a turn's line may take, its further lines indented."""
+    return said + line_overhead_tokens(turn) + _JOIN_TOKENS + _breaks(text)
+
+
+def _breaks(text: str) -> int:
+    return max(0, len(text.splitlines()) - 1)
 
 
 def _cap(costs: Sequence[int], budget: int | None) -> int | None:
@@ -106,7 +111,7 @@ def _shown(
 ) -> tuple[Evidence, int]:
     """Return the evidence of one turn, cut to the cap where it can be, and its cost."""
     text, said = turn.text, ranked.turn.tokens
-    room = None if cap is None else cap - _cost(turn, 0)
+    room = None if cap is None else cap - _cost(turn, "", 0)
     if room is not None and said > room and ranked.turn.passages:
         text, said = excerpt(turn.text, ranked.turn.passages, said, weights, room)
     evidence = Evidence(
@@ -118,7 +123,7 @@ def _shown(
         text=text,
         is_excerpt=text != turn.text,
     )
-    return evidence, _cost(turn, said)
+    return evidence, _cost(turn, text, said)
 
 
 def excerpt(
@@ -145,12 +150,13 @@ def excerpt(
     extra = max(0, said - sum(cost for _, cost in passages))
     scores = [_relevance(piece, weights) for piece in pieces]
     kept: set[int] = set()
-    spent = extra + 2 * _GAP_TOKENS
+    spent, breaks = extra + 2 * _GAP_TOKENS, 0
     for index in _by_worth(scores):
         cost = passages[index][1] + _GAP_TOKENS
-        if not kept or spent + cost <= room:
+        broken = breaks + _breaks(pieces[index]) + 1
+        if not kept or spent + broken + cost <= room:
             kept.add(index)
-            spent += cost
+            spent, breaks = spent + cost, broken
     return _joined(pieces, sorted(kept)), spent
 
 

@@ -75,12 +75,13 @@ def real_tokens(result, *, with_id: bool = True) -> int:
         evidence_line(n, e.turn, e.text, UTC, with_id=with_id)
         for n, e in enumerate(result.evidence, 1)
     ]
-    return count_tokens("\n".join(lines) + "\n") if lines else 0
+    indented = ["\n ".join(line.splitlines()) for line in lines]
+    return max(count_tokens("\n".join(each) + "\n") if each else 0 for each in (lines, indented))
 
 
 texts = st.one_of(
     st.text(max_size=400),
-    st.text(alphabet="ab \n.,", max_size=900),
+    st.text(alphabet="ab \n.,\r\x0b", max_size=900),
     st.lists(st.sampled_from(["boat", "kiln", "我八点到", "🐕", "x" * 60, "\n\n"])).map(" ".join),
     st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x9FFF), max_size=500),
 )
