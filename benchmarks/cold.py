@@ -89,6 +89,18 @@ def summary(costs: Sequence[Cost], base: Sequence[Cost]) -> dict[str, float]:
     }
 
 
+def ingest_once(memcli: str, file: Path, annotator: str) -> dict[str, float]:
+    """Return what a first ingest of a file into a new store costs, once."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [memcli, "ingest", str(file), "-s", f"{folder}/store", "--annotator", annotator]
+        cost = run_once(command)
+    return {
+        "wall_s": round(cost.wall_s, 2),
+        "cpu_s": round(cost.cpu_s, 2),
+        "peak_mib": round(cost.peak_mib, 1),
+    }
+
+
 def machine() -> dict[str, object]:
     """Return what the figures depend on."""
     pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
@@ -108,6 +120,7 @@ def main() -> None:
     parser.add_argument("--python", default=sys.executable, help="runs the bare Typer app")
     parser.add_argument("--store", action="append", default=[], metavar="NAME=DIR")
     parser.add_argument("--question", action="append", default=[])
+    parser.add_argument("--ingest", action="append", default=[], type=Path, metavar="FILE")
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
@@ -131,10 +144,16 @@ def main() -> None:
         name: summary(each, costs["bare --help" if name.endswith("--help") else "bare command"])
         for name, each in costs.items()
     }
+    for file in options.ingest:
+        for annotator in ("none", "rules", "spacy"):
+            rows[f"ingest {file.name}, annotator {annotator}"] = ingest_once(
+                options.memcli, file, annotator
+            )
     result = {"command": " ".join(["python -m benchmarks.cold", *sys.argv[1:]]), "rows": rows}
     result |= {"machine": machine(), "rounds": options.rounds}
     for name, row in rows.items():
-        print(f"{row['wall_s']:8.3f} s  {row['ratio_to_bare']:5.2f} x  {name}")
+        ratio = f"{row['ratio_to_bare']:5.2f} x" if "ratio_to_bare" in row else " " * 7
+        print(f"{row['wall_s']:8.3f} s  {ratio}  {row['peak_mib']:6.0f} MiB  {name}")
     if options.out:
         options.out.write_text(json.dumps(result, indent=1) + "\n")
 
