@@ -234,6 +234,8 @@ def _show_answer(answered: Answer, pack: EvidencePack, asked: Question) -> None:
         line()
     for text in _cited_lines(answered, pack, asked):
         line(inert(text))
+    if pack.tier == "weak":
+        note("only part of the question matches anything stored: look before you trust it")
     if not answered.citations_valid:
         wrong = ", ".join(f"[{each}]" for each in answered.unknown_citations)
         note(f"the answer cites {wrong}, which is not in the evidence" if wrong else _UNCITED)
