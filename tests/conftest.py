@@ -7,7 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,6 +78,15 @@ def memcli(environment: dict[str, str], tmp_path: Path) -> Callable[..., Ran]:
         return Ran(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8"))
 
     return run
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user of the machine can enter, unlike pytest's own."""
+    folder = Path(tempfile.mkdtemp(prefix="memcli-test-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

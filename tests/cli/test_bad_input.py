@@ -159,15 +159,15 @@ run("add", "note", "-s", store)
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="needs root to become another")
-def test_another_user_can_read_a_read_only_store_and_cannot_write(harbour, environment, tmp_path):
+def test_another_user_can_read_a_read_only_store_and_cannot_write(
+    harbour_store, environment, open_folder
+):
+    harbour = Path(shutil.copytree(harbour_store, open_folder / "harbour"))
     for path in [harbour, *harbour.rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
-    for folder in (tmp_path, *tmp_path.parents):
-        if folder != Path(folder.anchor):
-            folder.chmod(folder.stat().st_mode | 0o011)
     done = subprocess.run(
-        [sys.executable, "-c", AS_NOBODY, str(tmp_path / "scratch"), str(harbour)],
-        env=environment, capture_output=True, text=True, check=False,
+        [sys.executable, "-c", AS_NOBODY, str(open_folder / "scratch"), str(harbour)],
+        env=environment | {"HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     out = done.stdout.partition("--- as nobody\n")[2]
     assert "allergic to walnuts" in out, done.stderr

@@ -157,20 +157,16 @@ def ordinary_user():
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="no such permissions here")
 @pytest.mark.parametrize("forbidden", ["chat.json", "locked"])
-def test_what_is_forbidden_is_named_and_the_rest_is_read(tmp_path, forbidden):
-    for parent in tmp_path.parents[:3]:
-        if parent.name.startswith("pytest"):
-            parent.chmod(0o755)
-    tmp_path.chmod(0o755)
-    (tmp_path / "locked").mkdir()
+def test_what_is_forbidden_is_named_and_the_rest_is_read(open_folder, forbidden):
+    (open_folder / "locked").mkdir()
     for name in ("a.json", "chat.json", "locked/b.json"):
-        (tmp_path / name).write_bytes(CHAT)
-    (tmp_path / forbidden).chmod(0)
+        (open_folder / name).write_bytes(CHAT)
+    (open_folder / forbidden).chmod(0)
     try:
         with ordinary_user():
-            found = list(expand([tmp_path]))
+            found = list(expand([open_folder]))
     finally:
-        (tmp_path / forbidden).chmod(0o755)
+        (open_folder / forbidden).chmod(0o755)
     [unreadable] = [each for each in found if isinstance(each, Unreadable)]
     assert "permission denied" in unreadable.error.message
     assert forbidden in unreadable.error.message
