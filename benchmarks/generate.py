@@ -76,7 +76,8 @@ def sessions(talk: Talk) -> Iterator[Session]:
         conversation, number = divmod(count, talk.sessions)
         pair = chance.sample(_PEOPLE, 2)
         size = min(SESSION_TURNS, left)
-        start = _START + timedelta(days=3 * number + conversation % 90, minutes=count % 500)
+        days = 3 * (talk.first - 1 + number) + conversation % 90
+        start = _START + timedelta(days=days, minutes=count % 500)
         said = [(pair[i % 2], _sentence(chance, talk.words)) for i in range(size)]
         yield Session(conversation, talk.first + number, start, said)
         left -= size
