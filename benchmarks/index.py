@@ -2,7 +2,8 @@
 
 For each size: seconds, turns/s and peak memory of a whole ``memcli ingest`` without annotation,
 bytes on disk, the whole process that appends a 20-turn session (beside one that reads nothing
-new, which is the cost of starting), and searches in this process, cold and warm. Run on a quiet
+new, which is the cost of starting), and searches in this process, cold and warm. A peak is never
+below that of this process, from which the other one starts. Run on a quiet
 machine: ``python -m benchmarks.index --sizes 10000x12 100000x12 1000000x12 10000x200``.
 """
 
