@@ -65,5 +65,8 @@ def choose_annotator(config: Config, path: Path, flag: str | None) -> Annotator:
     Raises:
         MemcliError: If the pipeline the user names is not installed.
     """
-    name = config.resolve("annotator", flag, _settings_of(path)).value or "spacy"
-    return annotator(name, config.resolve("spacy_model").value)
+    model = config.resolve("spacy_model").value
+    chosen = config.resolve("annotator", flag, _settings_of(path))
+    if chosen.origin == "default" and model is not None:
+        return annotator("spacy", model)  # whoever names a pipeline wants it used
+    return annotator(chosen.value or "none", model)

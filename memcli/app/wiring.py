@@ -39,8 +39,8 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "store": Setting(None, "directory of the store"),
     "tz": Setting("UTC", "zone of times that state none, and of a question's days", True),
     "budget": Setting("1500", "most tokens of an evidence pack, or none", True),
-    "annotator": Setting("spacy", "how turns are annotated: spacy, rules or none", True),
-    "spacy_model": Setting(None, "spaCy pipeline to use instead of the bundled one"),
+    "annotator": Setting("rules", "how turns are annotated: rules, spacy (slower) or none", True),
+    "spacy_model": Setting(None, "spaCy pipeline instead of the bundled one; implies spacy"),
     "model": Setting(None, "model that answers, e.g. openai/gpt-5-mini or ollama/qwen3"),
     "api_base": Setting(None, "URL of an OpenAI-compatible server"),
     "api_key_file": Setting(None, "file (mode 0600) that holds the key"),
@@ -160,7 +160,7 @@ def check_setting(name: str, value: str | None) -> None:
     if name == "budget":
         parse_budget(value)
     if name == "annotator" and value not in ("spacy", "rules", "none"):
-        raise UsageError(f"annotator is {value!r}", hint="one of spacy, rules, none")
+        raise UsageError(f"annotator is {value!r}", hint="one of rules, spacy, none")
     if name == "timeout":
         parse_seconds(value)
 

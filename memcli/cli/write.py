@@ -69,7 +69,8 @@ def ingest(
         typer.Option("--rejects", help="Write rejected records here, as JSONL.", metavar="FILE"),
     ] = None,
     annotator: Annotated[
-        str | None, typer.Option("--annotator", help="spacy, rules or none.", metavar="NAME")
+        str | None,
+        typer.Option("--annotator", help="rules, spacy (slower) or none.", metavar="NAME"),
     ] = None,
     wait: WaitOption = 0.0,
     json: JsonOption = False,

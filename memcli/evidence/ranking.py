@@ -24,6 +24,8 @@ from itertools import accumulate, groupby
 from operator import attrgetter
 from typing import Protocol
 
+from memcli.evidence.dates import Window
+from memcli.evidence.question_words import asked_words
 from memcli.records.evidence import SPOKEN
 from memcli.records.indexed import IndexedTurn, Scope
 from memcli.search.tokens import ASKS, stop_words, tokens
@@ -49,6 +51,11 @@ class Recipe:
         stop_weight: Weight of stop words: enough to break ties, too little to lead.
         brevity: Terms at which a turn counts half: "Wow, great!" matches and says nothing.
         aside: Weight of tool output, thoughts, injected text and abandoned branches.
+        link: What the turn that is best linked by co-occurrence gains, as a share of the best
+            relevance: the core's next turns are hard to beat.
+        link_seeds: Best turns whose words are followed.
+        link_words: Words of them that are followed, the weightiest.
+        link_common: Share of all turns beyond which a word links nothing.
     """
 
     k1: float = 1.0
@@ -61,6 +68,10 @@ class Recipe:
     stop_weight: float = 0.1
     brevity: float = 3.0
     aside: float = 0.5
+    link: float = 0.15
+    link_seeds: int = 5
+    link_words: int = 20
+    link_common: float = 0.05
 
     @property
     def reach(self) -> int:
@@ -136,12 +147,14 @@ class Scored:
         turn: The turn.
         score: Relevance with all that stands around it.
         own: Relevance of its own words alone; comparable with other ``own`` only.
+        worth: The factor in both for who speaks, how and how much.
         held: The question's terms that it holds itself.
     """
 
     turn: IndexedTurn
     score: float
     own: float
+    worth: float
     held: frozenset[str]
 
 
@@ -150,11 +163,21 @@ def idf(doc_freq: int, n_turns: int) -> float:
     return math.log1p((max(n_turns, doc_freq) - doc_freq + 0.5) / (doc_freq + 0.5))
 
 
-def read_question(text: str, index: TurnIndex, recipe: Recipe = RECIPE) -> Question:
-    """Return the question's terms with their weights in this index."""
-    words = [word for word in tokens(text) if word != ASKS]
+def read_question(
+    text: str, index: TurnIndex, recipe: Recipe = RECIPE, windows: Sequence[Window] = ()
+) -> Question:
+    """Return the question's terms with their weights in this index.
+
+    Args:
+        text: The question.
+        index: Knows how rare a term is.
+        recipe: The constants.
+        windows: The dates that were understood. Their relative words are no terms; see
+            `question_words`. A question of stop words beside them searches nothing.
+    """
+    words = asked_words(text, windows)
     asked = Counter(words)
-    is_bare = asked.keys() <= stop_words()
+    is_bare = not windows and asked.keys() <= stop_words()
     weights = {
         term: count
         * idf(index.doc_freq(term), index.n_turns)
@@ -282,7 +305,7 @@ def _score_session(
             worth = (
                 _standing(turn, named, recipe) * len(texts[i]) / (len(texts[i]) + recipe.brevity)
             )
-            scored.append(Scored(turn, score * worth, own[i] * worth, frozenset(counts[i])))
+            scored.append(Scored(turn, score * worth, own[i] * worth, worth, frozenset(counts[i])))
     return scored
 
 

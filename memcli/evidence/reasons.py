@@ -23,8 +23,7 @@ class Grounds:
         question: The question.
         words: The verbatim word of the question for each of its terms.
         speakers: The speakers it names first.
-        anchor: The term whose hub was followed, or None.
-        anchor_sessions: How many sessions that hub reaches.
+        anchors: Terms whose hubs were followed, the weightiest first.
         windows: Spans of days it names.
         tz: Zone in which days are counted.
     """
@@ -32,8 +31,7 @@ class Grounds:
     question: Question
     words: Mapping[str, str]
     speakers: frozenset[str]
-    anchor: str | None
-    anchor_sessions: int
+    anchors: Sequence[str]
     windows: Sequence[Window]
     tz: tzinfo
 
@@ -52,9 +50,8 @@ def reason(item: Scored, channel: Channel, grounds: Grounds) -> str:
     name = set(tokens(speaker or ""))
     held = [t for t in grounds.question.content if t in item.held and t not in name]
     parts = []
-    if channel == "cooccurrence" and grounds.anchor is not None:
-        word = grounds.words[grounds.anchor]
-        parts.append(f'"{word}" links {grounds.anchor_sessions} sessions')
+    if channel == "cooccurrence":
+        parts.append(_links(item, grounds))
     if channel == "time":
         parts.append(_day(item, grounds))
     if held:
@@ -65,6 +62,13 @@ def reason(item: Scored, channel: Channel, grounds: Grounds) -> str:
     if speaker:
         parts.append(f"said by {speaker}")
     return "; ".join(part for part in parts if part)
+
+
+def _links(item: Scored, grounds: Grounds) -> str:
+    """Return the anchors that the turn holds: as stems, for no text is at hand here."""
+    words = set(item.turn.terms.split(" "))
+    held = [f'"{anchor}"' for anchor in grounds.anchors if anchor in words][:SHOWN_WORDS]
+    return f"shares {', '.join(held)} (stems) with the best turns"
 
 
 def _day(item: Scored, grounds: Grounds) -> str:

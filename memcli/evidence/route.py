@@ -1,24 +1,29 @@
 """Question → ranked turns: three channels share the κ positions (EdgeMem section 3).
 
-*Episode* takes the turns of highest relevance (`ranking`). *Co-occurrence* follows the
-question's anchor, its rarest word that recurs across sessions, into sessions that the core
-does not show, to turns that match by their own words nearly as well as the best one. *Time*
-takes turns said in a span of days that the question names, or soon after, when people tell
-of them; without such a span its gate is closed and its positions go to co-occurrence. A turn
-takes one position, in the first channel that brings it; positions that a channel cannot fill
-fall to the next turns of the core.
+*Episode* takes the turns of highest relevance (`ranking`). *Co-occurrence* follows the rare
+words of the best of them, anchors that recur across sessions, to turns that the question's own
+words miss (`cooccurrence`). *Time* takes turns said in a span of days that the question names,
+or soon after, when people tell of them; without such a span its gate is closed and its
+positions go to co-occurrence. A question for nothing but days ("What happened last summer?")
+gives all positions to their turns. A turn takes one position, in the first channel that brings
+it; positions that a channel cannot fill fall to the next turns of the core.
 
 The budgets are EdgeMem's; how the gate splits the last four positions (4, or 2 + 2) is ours.
+What each channel adds, in every order of insertion and with intervals, is in
+``benchmarks/results/locomo_dev5.json``: co-occurrence clearly adds to a core of own words; to
+the whole core its gain is small, and the interval reaches zero.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import islice
 
+from memcli.evidence.cooccurrence import anchors_of, linked, recurring
 from memcli.evidence.dates import DateReading, Window, read_dates
+from memcli.evidence.question_words import asks_only_when
 from memcli.evidence.ranking import (
     RECIPE,
     Question,
@@ -32,14 +37,10 @@ from memcli.evidence.ranking import (
 from memcli.evidence.reasons import Grounds, reason, verbatim_words
 from memcli.records.indexed import IndexedTurn, Scope
 from memcli.records.pack import Channel, GateWindow, Ranked, Tier
-from memcli.search.tokens import tokens
 
 HUB_TURNS = 20
-"""Turns of an anchor, or of a span of days, that are looked at."""
+"""Turns of the anchors, or of a span of days, that are looked at."""
 
-HUB_SHARE = 0.8
-"""Own relevance, as a share of the best turn's, that co-occurrence asks for: the core's next
-turns are hard to beat, weaker hub turns lose more than they find."""
 AFTERMATH_DAYS = 7
 """Days after a named span in which people still tell of it: last week's dinner, say."""
 
@@ -55,14 +56,15 @@ class Budgets:
     Attributes:
         positions: κ, all of them.
         episode: For the core.
-        time: For turns of the named days; with a closed gate they go to co-occurrence, which
-            has what episode and time leave.
+        cooccurrence: At most, for turns that anchors link; it has what episode and time leave.
+        time: For turns of the named days, when the gate is open.
         candidates: Best turns by their own words that are scored in full, with their
             neighbours. 50 to 1,000 rank alike.
     """
 
     positions: int = 18
     episode: int = 14
+    cooccurrence: int = 4
     time: int = 2
     candidates: int = 50
 
@@ -89,6 +91,43 @@ class Routed:
 
 
 DEFAULT_BUDGETS = Budgets()
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    """The turns looked at, and their relevance.
+
+    Attributes:
+        found: What searches returned.
+        nearby: The same with their neighbours.
+        core: Those with any relevance that meet the scope, best first.
+    """
+
+    index: TurnIndex
+    question: Question
+    scope: Scope | None
+    recipe: Recipe
+    found: tuple[IndexedTurn, ...] = ()
+    nearby: tuple[IndexedTurn, ...] = ()
+    core: tuple[Scored, ...] = ()
+
+    def widened(self, turns: Iterable[IndexedTurn]) -> _Field:
+        """Return the field with more turns and their neighbours, all scored anew."""
+        found = _unique([*self.found, *turns])
+        nearby = self.index.around(found, self.recipe.reach)
+        core = score_turns(nearby, self.question, self.index.mean_terms, self.recipe)
+        if self.scope is not None and self.scope != Scope():
+            core = [item for item in core if is_inside(item.turn, self.scope)]
+        return replace(self, found=tuple(found), nearby=tuple(nearby), core=tuple(core))
+
+
+def _followed(field: _Field) -> tuple[_Field, Mapping[str, float]]:
+    """Return the field with the hubs of its best turns, and the anchors that led there."""
+    speakers = {turn.speaker for turn in field.nearby if turn.speaker}
+    anchors = anchors_of(field.core, field.question, field.index, speakers, field.recipe)
+    hub = field.index.top(anchors, HUB_TURNS, field.scope)
+    wider = field.widened(hub) if hub else field
+    return wider, recurring(anchors, wider.nearby)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,22 +161,25 @@ def route(
         budgets: Positions by channel.
         recipe: Constants of the score.
     """
-    question = read_question(text, index, recipe)
     dates = read_dates(text, reference=as_of, tz=tz)
-    hub = _hub(question, index, scope)
+    question = read_question(text, index, recipe, dates.windows)
     in_time = _turns_in_time(question, index, dates.windows, tz, scope)
     best = index.top(question.searched, budgets.candidates, scope)
-    nearby = index.around(_unique([*best, *hub.turns, *in_time]), recipe.reach)
-    core = score_turns(nearby, question, index.mean_terms, recipe)
-    if scope is not None and scope != Scope():
-        core = [item for item in core if is_inside(item.turn, scope)]
-    picks = _share(core, hub.anchor, in_time, budgets)
+    field = _Field(index, question, scope, recipe)
+    field = field.widened([*best, *in_time])
+    anchors: Mapping[str, float] = {}
+    if _linked_positions(budgets, in_time):
+        field, anchors = _followed(field)
+    links = linked(field.core, anchors, index.mean_terms, recipe)
+    speakers = {turn.speaker for turn in field.nearby if turn.speaker}
+    is_dated = bool(in_time) and asks_only_when(text, dates.windows, speakers)
+    picks = _share(field.core, links, in_time, budgets, is_dated=is_dated)
+    tier = tier_of(question, (pick.scored for pick in picks))
     grounds = Grounds(
         question=question,
         words=verbatim_words(text),
-        speakers=named_first(question, nearby),
-        anchor=hub.anchor,
-        anchor_sessions=len(hub.sessions),
+        speakers=named_first(question, field.nearby),
+        anchors=tuple(anchors),
         windows=dates.windows,
         tz=tz,
     )
@@ -145,16 +187,17 @@ def route(
         question=question,
         ranked=tuple(_ranked(pick, rank, grounds) for rank, pick in enumerate(picks, start=1)),
         windows=tuple(GateWindow(start=w.start, end=w.end, text=w.text) for w in dates.windows),
-        anchors=(hub.anchor,) if hub.anchor else (),
+        anchors=tuple(anchors),
         notes=_notes(question, dates),
-        tier=tier_of(question, (pick.scored for pick in picks)),
+        tier="weak" if is_dated and tier == "none" else tier,
     )
 
 
 def _notes(question: Question, dates: DateReading) -> tuple[str, ...]:
     """Return what the user should know about how the question was read."""
     unknown = tuple(f'no date is known for "{words}"' for words in dates.unknown_anchors)
-    return unknown if question.weights else (*unknown, "the question holds no word to search for")
+    is_empty = not question.weights and not dates.windows
+    return (*unknown, "the question holds no word to search for") if is_empty else unknown
 
 
 def is_inside(turn: IndexedTurn, scope: Scope) -> bool:
@@ -193,51 +236,6 @@ def _covered(question: Question, item: Scored) -> float:
     return sum(question.weights[term] for term in question.content if term in item.held)
 
 
-@dataclass(frozen=True, slots=True)
-class _Hub:
-    """A co-occurrence hub: turns of different sessions that share an anchor; may be empty."""
-
-    anchor: str | None = None
-    turns: tuple[IndexedTurn, ...] = ()
-
-    @property
-    def sessions(self) -> set[tuple[str, str]]:
-        return {(turn.conversation, turn.session) for turn in self.turns}
-
-
-def _hub(question: Question, index: TurnIndex, scope: Scope | None) -> _Hub:
-    """Return the hub of the weightiest content term that occurs in two sessions or more.
-
-    Names of those who speak are no anchors: everything they say would share them.
-    """
-    for term in question.content:
-        if index.doc_freq(term) < 2:
-            continue
-        hub = _Hub(term, tuple(index.top({term: 1.0}, HUB_TURNS, scope)))
-        speakers = {turn.speaker for turn in hub.turns if turn.speaker}
-        is_name = any(term in tokens(speaker) for speaker in speakers)
-        if not is_name and len(hub.sessions) > 1:
-            return hub
-    return _Hub()
-
-
-def _elsewhere(core: Sequence[Scored], anchor: str | None, picked: Iterable[_Pick]) -> list[Scored]:
-    """Return the anchor's turns in sessions not picked from yet that match well themselves.
-
-    Ordered by (-own relevance, turn order).
-    """
-    seen = {(pick.scored.turn.conversation, pick.scored.turn.session) for pick in picked}
-    floor = HUB_SHARE * max((item.own for item in core), default=0.0)
-    hub = [
-        item
-        for item in core
-        if anchor in item.held
-        and item.own >= floor
-        and (item.turn.conversation, item.turn.session) not in seen
-    ]
-    return sorted(hub, key=lambda item: (-item.own, item.turn.order))
-
-
 def _turns_in_time(
     question: Question,
     index: TurnIndex,
@@ -270,30 +268,47 @@ def _unique(turns: Iterable[IndexedTurn]) -> list[IndexedTurn]:
     return list({turn.id: turn for turn in turns}.values())
 
 
+def _linked_positions(budgets: Budgets, in_time: Sequence[IndexedTurn]) -> int:
+    """Return how many positions co-occurrence has."""
+    left = budgets.positions - budgets.episode - (budgets.time if in_time else 0)
+    return max(0, min(left, budgets.cooccurrence))
+
+
 def _share(
-    core: Sequence[Scored], anchor: str | None, in_time: Sequence[IndexedTurn], budgets: Budgets
+    core: Sequence[Scored],
+    links: Sequence[tuple[Scored, bool]],
+    in_time: Sequence[IndexedTurn],
+    budgets: Budgets,
+    *,
+    is_dated: bool,
 ) -> list[_Pick]:
     """Return who takes the positions, best score first.
 
     The core is ordered by relevance; a channel chooses among what earlier channels left.
-    Positions that nobody fills go to turns of the named days that match no word.
+    Positions that nobody fills go to turns of the named days that match no word. When the
+    question asks for nothing but days (``is_dated``), all their turns come first.
     """
     taken: dict[str, _Pick] = {}
 
-    def take(items: Iterable[Scored], channel: Channel, most: int) -> None:
+    def take(items: Iterable[tuple[Scored, Channel]], most: int) -> None:
         room = min(most, budgets.positions - len(taken))
-        fresh = (item for item in items if item.turn.id not in taken)
-        for item in list(islice(fresh, max(0, room))):
+        fresh = (pair for pair in items if pair[0].turn.id not in taken)
+        for item, channel in list(islice(fresh, max(0, room))):
             taken[item.turn.id] = _Pick(item, channel)
 
-    timed = budgets.time if in_time else 0
     days = {turn.id for turn in in_time}
     matched = {item.turn.id for item in core}
-    take(core, "episode", budgets.episode)
-    elsewhere = _elsewhere(core, anchor, taken.values())
-    take(elsewhere, "cooccurrence", budgets.positions - budgets.episode - timed)
-    take([item for item in core if item.turn.id in days], "time", timed)
-    take(core, "episode", budgets.positions)
-    silent = [Scored(turn, 0.0, 0.0, frozenset()) for turn in in_time if turn.id not in matched]
-    take(silent, "time", budgets.positions)
+    episode: list[tuple[Scored, Channel]] = [(item, "episode") for item in core]
+    linking: list[tuple[Scored, Channel]] = [
+        (item, "cooccurrence" if is_linked else "episode") for item, is_linked in links
+    ]
+    timed: list[tuple[Scored, Channel]] = [(i, "time") for i in core if i.turn.id in days]
+    silent = (Scored(t, 0.0, 0.0, 1.0, frozenset()) for t in in_time if t.id not in matched)
+    whole: list[tuple[Scored, Channel]] = [*timed, *((item, "time") for item in silent)]
+    take(whole, budgets.positions if is_dated else 0)
+    take(episode, budgets.episode)
+    take(linking, _linked_positions(budgets, in_time))
+    take(timed, budgets.time)
+    take(episode, budgets.positions)
+    take(whole, budgets.positions)
     return sorted(taken.values(), key=lambda pick: (-pick.scored.score, pick.scored.turn.order))
