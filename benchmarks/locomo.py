@@ -44,7 +44,7 @@ POSITIONS = 18
 ANSWERABLE = (1, 2, 3, 4)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
-ONLY_CORE = Budgets(episode=POSITIONS, time=0)
+ONLY_CORE = Budgets(episode=POSITIONS, cooccurrence=0, time=0)
 OWN_WORDS = Recipe(
     windows=(), session=0.0, handover=0.0, speaker_gain=0.0, stop_weight=0.0, brevity=0.0
 )
@@ -68,6 +68,14 @@ NEIGHBOURS: Mapping[str, Mapping[str, Any]] = {
     "stop words 0.2": {"stop_weight": 0.2},
     "brevity 2": {"brevity": 2.0},
     "brevity 5": {"brevity": 5.0},
+    "link 0.1": {"link": 0.1},
+    "link 0.2": {"link": 0.2},
+    "links of 3 turns": {"link_seeds": 3},
+    "links of 8 turns": {"link_seeds": 8},
+    "10 links": {"link_words": 10},
+    "40 links": {"link_words": 40},
+    "links in 3 %": {"link_common": 0.03},
+    "links in 10 %": {"link_common": 0.1},
 }
 
 WITHOUT: Mapping[str, Mapping[str, Any]] = {
@@ -330,20 +338,46 @@ def _speakers(talk: Talk) -> list[str]:
     return sorted({turn.speaker for turn in talk.turns.values() if turn.speaker})
 
 
-def ablation(talks: Sequence[Talk]) -> dict[str, float]:
-    """Return the mean for every set of channels; + is the order of insertion."""
+def channels(talks: Sequence[Talk]) -> dict[str, Figures]:
+    """Return the recalls for every set of channels; a channel that is left out costs nothing."""
     full = Budgets()
-    variants = {
-        "own words": (ONLY_CORE, OWN_WORDS),
-        "own words + co-occurrence": (replace(full, time=0), OWN_WORDS),
-        "own words + time": (replace(ONLY_CORE, episode=16, time=2), OWN_WORDS),
-        "own words + co-occurrence + time": (full, OWN_WORDS),
-        "episode": (ONLY_CORE, RECIPE),
-        "episode + co-occurrence": (replace(full, time=0), RECIPE),
-        "episode + time": (replace(ONLY_CORE, episode=16, time=2), RECIPE),
-        "episode + co-occurrence + time": (full, RECIPE),
+    budgets = {
+        "": ONLY_CORE,
+        " + co-occurrence": replace(full, time=0),
+        " + time": replace(full, episode=16, cooccurrence=0),
+        " + co-occurrence + time": full,
     }
-    return {name: mean(recalls(talks, by_route(b, r))) for name, (b, r) in variants.items()}
+    cores = {"own words": OWN_WORDS, "episode": RECIPE}
+    return {
+        core + channel: recalls(talks, by_route(budget, recipe))
+        for core, recipe in cores.items()
+        for channel, budget in budgets.items()
+    }
+
+
+def insertions(talks: Sequence[Talk], found: Mapping[str, Figures]) -> dict[str, dict[str, Any]]:
+    """Return what each channel adds to each set without it, in all and by conversation."""
+    both = " + co-occurrence + time"
+    steps = [
+        (core + base, core + more)
+        for core in ("own words", "episode")
+        for base, more in (
+            ("", " + co-occurrence"),
+            (" + time", both),
+            ("", " + time"),
+            (" + co-occurrence", both),
+        )
+    ]
+    return {
+        f"{base} -> {more}": {
+            "gain [points, 95 %]": paired(found[more], found[base]),
+            "by conversation": {
+                talk.name: round(mean([x]) - mean([y]), 2)
+                for talk, x, y in zip(talks, found[more], found[base], strict=True)
+            },
+        }
+        for base, more in steps
+    }
 
 
 def measure(talks: Sequence[Talk], *, is_whole: bool) -> dict[str, Any]:
@@ -368,6 +402,7 @@ def measure(talks: Sequence[Talk], *, is_whole: bool) -> dict[str, Any]:
     held_out = chosen_without({"shipped": ours, **near}, "shipped")
     less = {n: recalls(talks, by_route(recipe=Recipe(**c))) for n, c in WITHOUT.items()}
     packed = within_budget(talks, 1_500)
+    sets = channels(talks)
     return result | {
         "chosen without the conversation": {
             "mean": held_out["mean"],
@@ -378,7 +413,8 @@ def measure(talks: Sequence[Talk], *, is_whole: bool) -> dict[str, Any]:
         "parts, gain of having each [points, 95 %]": {
             name: paired(ours, figures) for name, figures in less.items()
         },
-        "channels": ablation(talks),
+        "channels": {name: mean(figures) for name, figures in sets.items()},
+        "what a channel adds": insertions(talks, sets),
         "candidates": {
             str(k): mean(recalls(talks, by_route(Budgets(candidates=k))))
             for k in (20, 50, 200, 1_000)

@@ -286,7 +286,7 @@ def _share(
 
     The core is ordered by relevance; a channel chooses among what earlier channels left.
     Positions that nobody fills go to turns of the named days that match no word. When the
-    question asks for nothing but days (``is_dated``), all their turns come first.
+    question asks for nothing but days (``is_dated``), all their turns come first, and rank first.
     """
     taken: dict[str, _Pick] = {}
 
@@ -311,4 +311,9 @@ def _share(
     take(timed, budgets.time)
     take(episode, budgets.positions)
     take(whole, budgets.positions)
-    return sorted(taken.values(), key=lambda pick: (-pick.scored.score, pick.scored.turn.order))
+
+    def rank(pick: _Pick) -> tuple[bool, float, tuple[str, str, int, str]]:
+        is_elsewhen = is_dated and pick.channel != "time"
+        return (is_elsewhen, -pick.scored.score, pick.scored.turn.order)
+
+    return sorted(taken.values(), key=rank)

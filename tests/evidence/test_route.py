@@ -77,12 +77,29 @@ def test_days_are_those_of_the_zone():
     assert ask("yesterday", turns, tz=UTC).ranked[0].channel == "time"
 
 
-def test_cooccurrence_finds_the_anchor_in_other_sessions():
-    crowd = [said(i, "Odo", f"Biscuit runs w{i}", session="s1") for i in range(14)]
-    lone = said(100, "Mara", "Biscuit runs", session="s2")
-    routed = ask("Biscuit runs", [*crowd, lone], budgets=Budgets(positions=4, episode=2))
-    assert routed.anchors == ("biscuit",)
-    assert "t100" in {item.turn.id for item in routed.ranked}
+def trips() -> list[IndexedTurn]:
+    """Two trips told in shared words, of which only the first is called camping; then talk."""
+    return [
+        said(0, "Mara", "We went camping, with marshmallows around the bonfire", session="a"),
+        said(50, "Mara", "Then the bonfire and marshmallows once more, by a lake", session="b"),
+        *(said(100 + 20 * i, "Mara", f"Mara w{i} v{i} u{i}", session=f"s{i}") for i in range(3)),
+    ]
+
+
+def test_cooccurrence_follows_rare_words_of_the_best_turns_to_other_sessions():
+    routed = ask("camping Mara", trips(), budgets=Budgets(positions=2, episode=1))
+    alone = ask("camping Mara", trips(), budgets=Budgets(positions=2, cooccurrence=0))
+    assert "t50" not in {item.turn.id for item in alone.ranked}
+    assert set(routed.anchors) == {"bonfir", "marshmallow"}
+    (found,) = [item for item in routed.ranked if item.turn.id == "t50"]
+    assert found.channel == "cooccurrence"
+    assert found.why.startswith('shares "bonfir", "marshmallow" (stems) with the best turns')
+
+
+def test_without_positions_for_cooccurrence_no_anchor_is_followed():
+    routed = ask("camping Mara", trips(), budgets=Budgets(cooccurrence=0))
+    assert routed.anchors == ()
+    assert {item.channel for item in routed.ranked} == {"episode"}
 
 
 def test_unfilled_positions_fall_to_the_core():
