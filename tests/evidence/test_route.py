@@ -70,6 +70,43 @@ def test_a_day_alone_brings_what_was_said_on_it():
     assert only.why == 'on 2023-06-13, named by "yesterday"'
 
 
+BOAT = [
+    said(0, "Mara", "I bought the boat last Saturday", session="a", time="2023-03-03T10:00:00Z"),
+    said(10, "Mara", "We sailed to an island", session="b", time="2022-07-10T10:00:00Z"),
+    said(11, "Odo", "Lovely, the sea was calm", session="b", time="2022-07-10T10:01:00Z"),
+]
+
+
+@pytest.mark.parametrize("question", ["What happened last summer?", "in July 2022"])
+def test_a_question_for_days_alone_is_answered_by_their_turns(question):
+    routed = ask(question, BOAT)
+    assert [(item.turn.id, item.channel) for item in routed.ranked] == [
+        ("t10", "time"),
+        ("t11", "time"),
+    ]
+    assert (routed.tier, routed.notes) == ("weak", ())
+
+
+def test_whom_a_question_for_days_names_comes_first_and_other_days_last():
+    routed = ask("What did Odo say last summer?", BOAT)
+    assert [item.turn.id for item in routed.ranked] == ["t11", "t10"]
+    routed = ask("What did Mara say last summer?", BOAT)
+    assert [item.turn.id for item in routed.ranked] == ["t10", "t11", "t0"]
+
+
+def test_a_span_fills_every_position_when_nothing_else_is_asked():
+    routed = ask("What happened in May 2023?", many_days())
+    assert len(routed.ranked) == 18
+    assert all(item.turn.time.startswith("2023-05") for item in routed.ranked)
+    assert {item.channel for item in routed.ranked} == {"time"}
+
+
+def test_relative_words_of_a_date_match_nothing():
+    (best, *_) = ask("Who was on an island last summer?", BOAT).ranked
+    assert best.turn.id == "t10"
+    assert all('"last"' not in item.why for item in ask("boat last week", BOAT).ranked)
+
+
 def test_days_are_those_of_the_zone():
     turns = [said(1, "Mara", "soup", time="2023-06-13T02:00:00Z")]
     local = ask("yesterday", turns, tz=ZoneInfo("America/New_York"))
