@@ -254,7 +254,7 @@ class _Run:
             taken=frozenset(taken),
         )
         taken.add(settled.conversation)
-        turns = _counted([*settled.added, *settled.updated])
+        turns = _counted([*settled.added, *settled.updated, *settled.moved])
         if self._writer is not None:
             for turn in turns:
                 self._writer.append_turn(turn)
@@ -274,7 +274,7 @@ class _Run:
     def finish(self) -> None:
         """Commit the rest and read the counts back from the disk."""
         self._commit()
-        self.report.stored_turns = self._snapshot.records("turns")
+        self.report.stored_turns = self._look_up().stored
 
     def _commit(self) -> None:
         if self._writer is None or not self._uncommitted:

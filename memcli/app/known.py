@@ -38,6 +38,11 @@ class KnownTurns:
         self._prints: dict[str, set[str]] = {}
         self._unprinted: list[Turn] = []
 
+    @property
+    def stored(self) -> int:
+        """How many turns are committed, superseded records left out."""
+        return self._index.n_turns
+
     def turns(self, conversation: str, since: int | None = None) -> list[Turn]:
         """Return the conversation's turns by (seq, time, id), from a place on if given."""
         known = self._with_pending(self._index.conversation(conversation, since), conversation)

@@ -14,6 +14,7 @@ from typing import Annotated
 import typer
 
 from memcli.cli import ask, care, inspect, setup, write
+from memcli.cli._output import ReaderGoneError
 from memcli.errors import MemcliError
 
 INTERRUPTED = 130
@@ -76,8 +77,8 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         _complain("interrupted; what was reported as stored is stored", "")
         status = INTERRUPTED
-    except BrokenPipeError:
-        # Whoever read our output went away, as `head` does: end quietly.
+    except (ReaderGoneError, BrokenPipeError):
+        # What is still buffered goes nowhere, quietly.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = 0
     except Exception as error:

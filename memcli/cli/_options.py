@@ -15,11 +15,15 @@ JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on s
 JsonlOption = Annotated[bool, typer.Option("--jsonl", help="One JSON record a line.")]
 TzOption = Annotated[
     str | None,
-    typer.Option("--tz", help="Zone of times that state none, and of days.", metavar="ZONE"),
+    typer.Option(
+        "--tz", help="Zone of times without one and of days, e.g. Europe/Berlin.", metavar="ZONE"
+    ),
 ]
 AsOfOption = Annotated[
     str | None,
-    typer.Option("--as-of", help="Reference time of the question; now if absent.", metavar="TIME"),
+    typer.Option(
+        "--as-of", help="Answer as of this time, e.g. 2024-05-31; default now.", metavar="TIME"
+    ),
 ]
 WaitOption = Annotated[
     float, typer.Option("--wait", help="Seconds to wait for another writer.", metavar="SECONDS")
@@ -35,13 +39,17 @@ SpeakerOption = Annotated[
     str | None, typer.Option("--speaker", help="Only what this speaker said.", metavar="NAME")
 ]
 SinceOption = Annotated[
-    str | None, typer.Option("--since", help="Only from this day or time on.", metavar="TIME")
+    str | None, typer.Option("--since", help="Only from then on, e.g. 2024-05-01.", metavar="TIME")
 ]
 UntilOption = Annotated[
     str | None,
-    typer.Option("--until", help="Only up to this day (all of it) or time.", metavar="TIME"),
+    typer.Option("--until", help="Only up to then; a date covers its whole day.", metavar="TIME"),
 ]
 BudgetOption = Annotated[
     str | None,
-    typer.Option("--budget", help="Most tokens of the pack, or none.", metavar="TOKENS"),
+    typer.Option(
+        "--budget",
+        help="At most so many tokens of evidence (50 or more), or none.",
+        metavar="TOKENS",
+    ),
 ]

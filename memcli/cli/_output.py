@@ -35,9 +35,16 @@ def _stand_in(match: re.Match[str]) -> str:
     return chr(0x2400 + code) if code < 0x20 else "\ufffd"
 
 
+class ReaderGoneError(Exception):
+    """Whoever read our output went away, as `head` does: a reason to stop, not a failure."""
+
+
 def line(text: str = "") -> None:
     """Print one line of data."""
-    sys.stdout.write(text + "\n")
+    try:
+        sys.stdout.write(text + "\n")
+    except BrokenPipeError as error:
+        raise ReaderGoneError from error
 
 
 def note(text: str) -> None:
@@ -57,7 +64,7 @@ def json_lines(records: Iterable[Mapping[str, object]]) -> None:
 
 
 def _bytes(data: bytes) -> None:
-    sys.stdout.write(data.decode("utf-8") + "\n")
+    line(data.decode("utf-8"))
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -34,7 +34,7 @@ EXTRACTIVE = "extractive"
 
 QuestionArgument = Annotated[
     str | None,
-    typer.Argument(help="The question; - or nothing reads a pipe.", metavar="QUESTION"),
+    typer.Argument(help="In quotes; - or nothing reads a pipe.", metavar="QUESTION"),
 ]
 TimingOption = Annotated[bool, typer.Option("--timing", help="Report milliseconds on stderr.")]
 StatusOption = Annotated[
@@ -227,7 +227,7 @@ def _show_answer(answered: Answer, pack: EvidencePack, asked: Question) -> None:
     if not isinstance(answered, Answered):
         line(inert(answered.text))
         if answered.reason == "no_evidence":
-            note("nothing stored matches the question; no model was asked")
+            note("nothing stored matches the question (`memcli export` shows what came nearest)")
         return
     if answered.model != EXTRACTIVE:
         line(inert(answered.text))
@@ -254,7 +254,7 @@ _UNCITED = "the answer cites nothing: do not trust it unseen"
 
 
 def _spend(answered: Answer, *, is_quoted: bool, is_chosen: bool) -> None:
-    if is_quoted and not is_chosen:
+    if is_quoted and not is_chosen and hasattr(answered, "citations"):
         note("no model is configured: this quotes the best evidence (see `memcli config model`)")
     usage = answered.usage
     if usage is not None:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from memcli.store.store import Store
 
 SOME_REJECTED = 6
+_ZONE_HELP = "wrong? undo, then ingest with --tz"
 _SHOWN = 10
 
 
@@ -148,7 +149,7 @@ def _show_report(report: IngestReport, tz: str) -> None:
         (report.duplicates, "duplicate records skipped"),
         (report.updated, "turns updated"),
         (report.no_time, "turns have no time"),
-        (report.zone_assumed, f"turns state no zone, read as {tz}"),
+        (report.zone_assumed, f"turns state no zone, read as {tz} ({_ZONE_HELP})"),
     ):
         if count:
             line(f"  {count:,} {words}")

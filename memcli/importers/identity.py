@@ -59,7 +59,8 @@ class Settled:
     Attributes:
         conversation: The conversation they belong to.
         added: New turns, in order.
-        updated: New records of known turns whose content or place changed.
+        updated: New records of known turns whose content changed.
+        moved: New records of known turns that only made room for others.
         already: How many drafts are stored already, unchanged.
         repeated: How many drafts the batch itself held more than once.
         grown: Whether a known conversation gained turns.
@@ -68,6 +69,7 @@ class Settled:
     conversation: str
     added: tuple[Turn, ...]
     updated: tuple[Turn, ...]
+    moved: tuple[Turn, ...]
     already: int
     repeated: int
     grown: bool
@@ -100,7 +102,8 @@ def settle(
     place = place_by_time(_first_time(drafts), before)
     merged = merge(match, unique, len(before), place)
     turns = _build(drafts, merged, before, name, format_name, file)
-    return _compare(turns, before, name, len(drafts) - len(unique))
+    repeated = len(drafts) - len(unique)
+    return _compare(turns, before, name, matched=len(match), repeated=repeated)
 
 
 # --- which conversation -------------------------------------------------------------------
@@ -317,16 +320,20 @@ def _keep_known(turn: Turn, old: Turn) -> Turn:
     return replace(turn, source=old.source, title=old.title, tokens=old.tokens, extra=old.extra)
 
 
-def _compare(turns: Iterable[Turn], before: Sequence[Turn], name: str, repeated: int) -> Settled:
+def _compare(
+    turns: Iterable[Turn], before: Sequence[Turn], name: str, *, matched: int, repeated: int
+) -> Settled:
     old = {turn.id: turn for turn in before}
     added = tuple(t for t in turns if t.id not in old)
-    again = [t for t in turns if t.id in old]
-    updated = tuple(t for t in again if t != old[t.id])
+    changed = [t for t in turns if t.id in old and t != old[t.id]]
+    updated = tuple(t for t in changed if replace(t, seq=old[t.id].seq) != old[t.id])
+    moved = tuple(t for t in changed if replace(t, seq=old[t.id].seq) == old[t.id])
     return Settled(
         conversation=name,
         added=added,
         updated=updated,
-        already=len(again) - len(updated),
+        moved=moved,
+        already=matched - len(updated),
         repeated=repeated,
         grown=bool(before and added),
     )

@@ -86,6 +86,23 @@ def test_piping_into_head_ends_quietly(harbour_store, environment):
     assert done.stderr == ""
 
 
+def test_a_reader_that_goes_away_early_is_no_failure(environment, tmp_path):
+    text = "word " * 50
+    lines = [json.dumps({"role": "user", "content": f"{n} {text}"}) for n in range(3000)]
+    (tmp_path / "long.jsonl").write_text("\n".join(lines))
+    program = f"{sys.executable} -m memcli"
+    command = f"{program} ingest long.jsonl --annotator none && {program} inspect turns | head -1"
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert b"Traceback" not in done.stderr
+
+
 def test_a_question_can_be_piped_in(memcli, harbour_store):
     done = memcli("export", "-s", harbour_store, *AS_OF, input="Who is allergic to walnuts?\n")
     assert "walnut" in done.out.lower()

@@ -25,7 +25,7 @@ class Memory:
         self.by: dict[str, Turn] = {}
 
     def add(self, settled: Settled) -> None:
-        self.by |= {turn.id: turn for turn in (*settled.added, *settled.updated)}
+        self.by |= {turn.id: turn for turn in (*settled.added, *settled.updated, *settled.moved)}
 
     def turns(self, conversation: str, since: int | None = None) -> list[Turn]:
         found = [
