@@ -26,7 +26,7 @@ from memcli.search.document import (
     document_terms,
     to_document,
 )
-from memcli.search.turn_index import Part
+from memcli.search.part import Part
 from memcli.search.watermark import IndexMark, read_mark, write_mark
 from memcli.store.jsonl import Placement
 from memcli.store.layout import DERIVED

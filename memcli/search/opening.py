@@ -21,7 +21,8 @@ from memcli.search.builder import (
     newest_turns,
 )
 from memcli.search.document import build_schema
-from memcli.search.turn_index import Part, TurnIndex
+from memcli.search.part import Part
+from memcli.search.turn_index import TurnIndex
 from memcli.search.watermark import IndexMark, read_mark
 from memcli.store.layout import DERIVED
 from memcli.store.snapshot import Snapshot
