@@ -10,8 +10,10 @@ it; positions that a channel cannot fill fall to the next turns of the core.
 
 The budgets are EdgeMem's; how the gate splits the last four positions (4, or 2 + 2) is ours.
 What each channel adds, in every order of insertion and with intervals, is in
-``benchmarks/results/locomo_dev5.json``: co-occurrence clearly adds to a core of own words; to
-the whole core its gain is small, and the interval reaches zero.
+``benchmarks/results/locomo_dev5.json``: co-occurrence adds 1.1 points to a core of own words
+(95 %: 0.4 to 1.9); to the whole core 0.7, and the interval reaches zero (-0.02 to 1.46). It does
+not help everywhere: with every turn followed by 150 words of another talk, which share rare
+words by chance, it costs 0.6 points (0.1 to 1.2).
 """
 
 from __future__ import annotations
