@@ -178,6 +178,10 @@ def _reason(error: OSError) -> str:
 def _file(path: Path, *, container: str | None = None) -> Iterator[FoundInput | Unreadable]:
     try:
         kind = path.stat().st_mode
+        if stat.S_ISFIFO(kind) and container is not None:
+            # Opening it would wait for a writer that may never come; nobody named it.
+            yield _unreadable(str(path), "is a pipe, not a file", "name it itself to read it")
+            return
         if stat.S_ISFIFO(kind):
             with path.open("rb") as stream:
                 found = _spool(stream, path.name)

@@ -189,6 +189,16 @@ def test_a_pipe_is_copied_so_that_it_can_be_read_again(tmp_path):
     assert (content(found), content(found)) == (CHAT, CHAT)
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_found_in_a_folder_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "a.pipe")
+    (tmp_path / "b.json").write_bytes(CHAT)
+    refused, found = expand([tmp_path])
+    assert isinstance(refused, Unreadable)
+    assert "is a pipe" in str(refused.error)
+    assert content(found) == CHAT
+
+
 @pytest.mark.parametrize("is_zip", [False, True])
 def test_standard_input_is_copied_and_may_be_a_zip(tmp_path, monkeypatch, is_zip):
     data = zip_of(tmp_path / "x.zip", **{"a.json": CHAT}).read_bytes() if is_zip else CHAT
