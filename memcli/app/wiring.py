@@ -98,7 +98,8 @@ def load_config(environment: Mapping[str, str] | None = None) -> Config:
     """Return the settings of this process.
 
     Raises:
-        MemcliError: If the user's file is not TOML or names an unknown setting.
+        MemcliError: If the user's file cannot be read, is not UTF-8 or TOML, or names an
+            unknown setting.
     """
     env = os.environ if environment is None else environment
     path = _config_path(env)
@@ -108,6 +109,8 @@ def load_config(environment: Mapping[str, str] | None = None) -> Config:
         return Config(env, {}, path)
     except OSError as error:
         raise MemcliError(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise MemcliError(f"{path}: is not UTF-8", hint="correct or remove it") from error
     return Config(env, parse_config(text, path), path)
 
 
@@ -263,7 +266,16 @@ def parse_moment(text: str, tz: tzinfo, *, end_of_day: bool) -> datetime:
         ) from error
     if len(text.strip()) <= len("2024-05-31") and end_of_day:
         at = at.replace(hour=23, minute=59, second=59)
-    return at if at.tzinfo else at.replace(tzinfo=tz)
+    return _in_range(at if at.tzinfo else at.replace(tzinfo=tz))
+
+
+def _in_range(at: datetime) -> datetime:
+    """Return a moment that UTC can express: 9999-12-31 in Los Angeles is as good as the last."""
+    try:
+        at.astimezone(UTC)
+    except OverflowError:
+        return (datetime.min if at.year == 1 else datetime.max).replace(microsecond=0, tzinfo=UTC)
+    return at
 
 
 def _config_path(environment: Mapping[str, str]) -> Path:

@@ -16,13 +16,22 @@ def text_or_stdin(argument: str | None) -> str:
     input never hangs.
 
     Raises:
-        UsageError: If there is neither an argument nor input.
+        UsageError: If there is neither an argument nor input, or the input is not UTF-8.
     """
     if argument is not None and argument != "-":
         return argument
     if argument == "-" or _is_pipe_or_file():
-        return sys.stdin.buffer.read().decode("utf-8").rstrip("\n")
+        return _decoded(sys.stdin.buffer.read()).rstrip("\n")
     raise UsageError("no text given", hint="give it as an argument, or pipe it in")
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"standard input is not UTF-8 (byte {error.start})", hint="convert it, e.g. with iconv"
+        ) from error
 
 
 def _is_pipe_or_file() -> bool:

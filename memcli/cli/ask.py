@@ -22,6 +22,7 @@ from memcli.cli._options import (
     UntilOption,
 )
 from memcli.cli._output import inert, json_document, json_lines, line, note, one_format
+from memcli.errors import UsageError
 
 if TYPE_CHECKING:
     from memcli.app.evidence import Question
@@ -74,6 +75,8 @@ def export(
     from memcli.app import evidence as use
 
     one_format(json, jsonl)
+    if prompt and (json or jsonl):
+        raise UsageError("--prompt contradicts --json and --jsonl", hint="give one of them")
     started = time.perf_counter()
     snapshot, asked = _asked(
         question, store, as_of, tz, (conversation, session, speaker, since, until), budget

@@ -31,6 +31,8 @@ def test_same_store_and_query_give_the_same_bytes(memcli, harbour_store):
     ("arguments", "code", "says"),
     [
         (("export", "q", "--json", "--jsonl"), 2, "contradict"),
+        (("export", "q", "--json", "--prompt"), 2, "contradict"),
+        (("export", "q", "--jsonl", "--prompt"), 2, "contradict"),
         (("export", "q", "--as-of", "soon"), 2, "not a date"),
         (("export", "q", "--tz", "Mars/Base"), 2, "no time zone"),
         (("export", "q", "--budget", "many"), 2, "budget"),
@@ -53,6 +55,34 @@ def test_mistakes_are_told_in_words_with_their_exit_code(
     assert says in done.err
     assert "Traceback" not in done.err
     assert done.out == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--as-of", "9999-12-31", "--tz", "America/Los_Angeles"),
+        ("--as-of", "0001-01-01", "--tz", "Asia/Tokyo"),
+        ("--since", "0001-01-01", "--tz", "Asia/Tokyo"),
+        ("--until", "9999-12-31", "--tz", "America/Los_Angeles"),
+    ],
+)
+def test_the_first_and_the_last_day_are_days_in_every_zone(memcli, harbour_store, arguments):
+    done = memcli("export", "walnuts", *arguments, MEMCLI_STORE=str(harbour_store))
+    assert (done.code, "walnuts" in done.out) == (0, True), done.err
+
+
+def test_a_question_piped_in_that_is_not_utf8_is_told_in_words(memcli, harbour_store):
+    done = memcli("export", "-", input=b"walnuts \xff", MEMCLI_STORE=str(harbour_store))
+    assert done.code == 2
+    assert "standard input is not UTF-8" in done.err
+
+
+def test_settings_that_are_not_utf8_are_told_in_words(memcli, tmp_path):
+    settings = tmp_path / "settings.toml"
+    settings.write_bytes(b"\xff\xfe")
+    done = memcli("config", MEMCLI_CONFIG=str(settings))
+    assert done.code == 1
+    assert "settings.toml: is not UTF-8" in done.err
 
 
 def test_a_missing_store_is_exit_4_and_says_how_to_make_one(memcli):
