@@ -86,9 +86,12 @@ def _slack(shape: Shape, _: Input) -> str | None:
 _HEADER_STAMP = (
     r"[\u200e\u200f\u202a-\u202c\ufeff]{0,3}\[?[\u200e\u200f]?\d{1,4}[\u200e\u200f]?[./-]"
     r"[\u200e\u200f]?\d{1,2}[\u200e\u200f]?[./-][\u200e\u200f]?\d{1,4},?\s\d{1,2}[:.]\d\d"
-    r"(?:[:.]\d\d)?(?:\s?[^\s\d\]:-][^\]:\n-]{0,8})?"
+    r"(?:[:.]\d\d)?"
 )
-_WHATSAPP_LINE = re.compile(rf"{_HEADER_STAMP}(?:\s-\s|\]\s|:\s)")
+_HALF = r"(?:\s?[^\s\d\[\]:-][^\[\]:\n-]{0,8})?"  # am or pm in any language, before a clear mark
+_WHATSAPP_LINE = re.compile(
+    rf"{_HEADER_STAMP}(?:{_HALF}(?:\s-\s|\]\s)|(?:\s?[AaPp]\.?\s?[Mm]\.?)?:\s)"
+)
 _ISO_STAMP = re.compile(r"\[\d{4}-\d\d-\d\d[T ]")
 _ISO_WITHOUT_BRACKET = re.compile(
     r"\d{4}-\d\d-\d\d,?\s\d{1,2}:\d\d(?::\d\d)?(?:\s[AP]M)?(?:\s-\s|:\s)"
@@ -101,7 +104,7 @@ def _whatsapp(shape: Shape, _: Input) -> str | None:
     found = [line for line in shape.text.split("\n")[:50] if line.strip()]
     stamped = [line for line in found if _is_whatsapp_line(line)]
     if stamped and stamped[0] is found[0] and 3 * len(stamped) >= len(found):
-        return "lines begin with a date, a time and a dash or bracket"
+        return "lines begin with a date, a time and a dash, bracket or colon"
     return None
 
 

@@ -3,28 +3,33 @@
 Forms: RFC 3339 and ISO dates with or without a clock or zone; Unix epochs in seconds,
 milliseconds or microseconds, as numbers or digits; LoCoMo's ``1:56 pm on 8 May, 2023``;
 LongMemEval's ``2023/05/20 (Sat) 02:21``; ``8 May 2023`` and ``May 8, 2023`` with an optional
-clock. Numeric dates whose order of day and month is a matter of country are not read.
+clock. Numeric dates whose order of day and month is a matter of country (``03.05.2024``) are
+read only by a caller that knows the order; see `order_of`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, time, timedelta, tzinfo
+from typing import Literal
 
 from memcli.importers.contract import Moment
 from memcli.records.evidence import Granularity
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+_MONTH_NAMES = """
+    january february march april may june july august september october november december
+    """
+_MONTHS = _MONTH_NAMES.split()
 _CLOCK = r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?:\s?(?P<half>[ap])\.?m\.?)?"
 
 _ISO = re.compile(
-    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?\s?(?:Z|[+-][\d:]+)?)?"
+    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?\s?(?:Z|UTC|GMT|[+-][\d:]+)?)?"
 )
 _DIGITS = re.compile(r"\d{9,19}(?:\.\d{1,9})?")
 _YEAR_FIRST = re.compile(
-    r"(?P<year>\d{4})[/.](?P<month>\d{1,2})[/.](?P<day>\d{1,2})"
+    r"(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})"
     rf"(?:,?\s(?:\([A-Za-z]{{2,9}}\)\s)?{_CLOCK})?",
     re.IGNORECASE,
 )
@@ -42,8 +47,16 @@ _MONTH_FIRST = re.compile(
     rf"(?:,?\s(?:at\s)?{_CLOCK})?",
     re.IGNORECASE,
 )
+_NUMERIC = re.compile(
+    r"(?P<first>\d{1,2})(?P<mark>[-/.])(?P<other>\d{1,2})(?P=mark)(?P<year>\d{4})"
+    rf"(?:,?\s(?:at\s)?{_CLOCK})?",
+    re.IGNORECASE,
+)
 _WORDED = (_YEAR_FIRST, _CLOCK_THEN_DATE, _DAY_FIRST, _MONTH_FIRST)
 _BARE_CLOCK = re.compile(_CLOCK, re.IGNORECASE)
+
+Order = Literal["day first", "month first"]
+"""Which of the two leading numbers of ``03.05.2024`` is the day."""
 
 LONGEST_TIME = 64
 """Characters beyond which a text is no time."""
@@ -89,13 +102,19 @@ def _from_iso(text: str, tz: tzinfo) -> Moment | None:
     if not _ISO.fullmatch(text):
         return None
     try:
-        at = datetime.fromisoformat(text.replace(",", "."))
+        at = datetime.fromisoformat(_plain_iso(text))
     except ValueError:
         return None
     if len(text) == len("2024-05-02"):
         return _zoned(at, "day", tz)
     has_seconds = text.count(":", 0, 19) == 2
     return _zoned(at, _fineness(at) if has_seconds else "minute", tz)
+
+
+def _plain_iso(text: str) -> str:
+    """Return an ISO time as the standard library reads it: a point, no blank before a zone."""
+    named = text.replace(",", ".").replace("UTC", "Z").replace("GMT", "Z")
+    return re.sub(r"\s(?=[Z+-])", "", named)
 
 
 def _from_words(text: str, tz: tzinfo) -> Moment | None:
@@ -120,7 +139,12 @@ def _from_parts(parts: Mapping[str, str | None], tz: tzinfo) -> Moment | None:
 def _month(parts: Mapping[str, str | None]) -> int:
     """Return the month's number; raises ValueError for a word that names none."""
     name = parts.get("name")
-    return _MONTHS.index(name[:3].lower()) + 1 if name else int(parts["month"] or 0)
+    if not name:
+        return int(parts["month"] or 0)
+    for number, month in enumerate(_MONTHS, start=1):
+        if month.startswith(name.lower()):
+            return number
+    raise ValueError("no such month")
 
 
 def _clock(parts: Mapping[str, str | None]) -> time | None:
@@ -143,6 +167,33 @@ def _zoned(at: datetime, granularity: Granularity, tz: tzinfo) -> Moment | None:
     except (OverflowError, ValueError):
         return None
     return Moment(at=utc, granularity=granularity, zone_assumed=assumed)
+
+
+def numeric_pair(text: str) -> tuple[int, int] | None:
+    """Return the two leading numbers of a date such as ``03.05.2024 18:20``, or None."""
+    match = _NUMERIC.fullmatch(text.strip())
+    return (int(match["first"]), int(match["other"])) if match else None
+
+
+def order_of(pairs: Iterable[tuple[int, int]]) -> Order | None:
+    """Return the order of day and month that a text's numeric dates prove.
+
+    A number above twelve is a day. None where no date proves one order or two dates
+    contradict each other.
+    """
+    proofs = {(first > 12, second > 12) for first, second in pairs} - {(False, False)}
+    if proofs == {(True, False)}:
+        return "day first"
+    return "month first" if proofs == {(False, True)} else None
+
+
+def numeric(text: str, order: Order, tz: tzinfo) -> Moment | None:
+    """Return the moment of a numeric date with an optional clock, its order being known."""
+    match = _NUMERIC.fullmatch(text.strip())
+    if match is None:
+        return None
+    day, month = ("first", "other") if order == "day first" else ("other", "first")
+    return _from_parts({**match.groupdict(), "day": match[day], "month": match[month]}, tz)
 
 
 def clock_on(day: datetime, text: str, tz: tzinfo) -> Moment | None:

@@ -1,11 +1,13 @@
 """Written dialogue: plain text or Markdown with the speaker's name before the words.
 
-Header forms and the rule for names are in `speakers`. Lines without a header belong to the
-turn above; fenced code is never looked into; a Markdown heading before the first turn is the
-title; other text before it is kept, a turn a paragraph, by an unknown speaker. A bracketed
-time belongs to its turn: ``[09:02]`` takes the date of the last dated turn before it and
-``(00:03:10)`` counts from an unknown start, so it is no time. An impossible date keeps the
-text and loses only the time, with a warning. No ids, no sessions.
+Header forms and the rule for names are in `speakers`, the forms of times in `stamps`. Lines
+without a header belong to the turn above; fenced code is never looked into; a Markdown heading
+before the first turn is the title; other text before it is kept, a turn a paragraph, by an
+unknown speaker. A time belongs to its turn: a clock alone takes the date of the last dated
+turn or date line before it and ``(00:03:10)`` counts from an unknown start, so it is no time.
+A date on a line of its own is nobody's words: it dates the turns below it. An impossible date
+keeps the text and loses only the time, with a warning; so do numeric dates whose order of day
+and month nothing in the file proves. No ids, no sessions.
 """
 
 from __future__ import annotations
@@ -13,10 +15,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass, field
-from datetime import timedelta, tzinfo
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta, tzinfo
 from itertools import islice
 
+from memcli.errors import SourceFormatError
 from memcli.importers.bytestream import Line, lines, rejected
 from memcli.importers.contract import (
     Draft,
@@ -28,9 +31,26 @@ from memcli.importers.contract import (
     Rejected,
     Warned,
 )
-from memcli.importers.moments import clock_on, is_clock, stated
+from memcli.importers.labels import is_label
+from memcli.importers.moments import (
+    Order,
+    clock_on,
+    is_clock,
+    numeric,
+    numeric_pair,
+    order_of,
+    stated,
+)
 from memcli.importers.shape import bounded, shape_of
-from memcli.importers.speakers import Cast, Header, header_of, is_label, looks_personal, role_of
+from memcli.importers.speakers import (
+    Cast,
+    Header,
+    header_of,
+    is_value,
+    looks_personal,
+    role_of,
+)
+from memcli.importers.stamps import Day, day_of
 
 _FENCES = ("```", "~~~")
 _TITLE = re.compile(r"#{1,6}[ \t]")
@@ -44,15 +64,32 @@ PLAIN_SHARE = 5
 """Of this many lines that are not blank, one must be a header if only plain names mark them."""
 ROLLOVER = timedelta(hours=12)
 """A bare clock this much earlier than the turn before it is past midnight."""
+SHAPES = (
+    'plain_text reads "[2024-05-31 18:20] Ann: hello", "2024-05-31 18:20 Ann: hello", '
+    '"Ann: hello", "**Ann:** hello"'
+)
+"""The hint of a refusal: what a line must look like."""
+MOST_DOUBTS = 20
+"""Warnings about names that were taken for words, in one file; the rest are counted."""
+_OPEN_ENDS = (":", ",", "：", "，", ";", "(")
+_FULL_ENDS = tuple(".!?…\"')]»”’。！？")
+_ITEMS = re.compile(r"[ \t]|[-*+>|•][ \t]|\d{1,3}[.)][ \t]")
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A line as text, with the header it may be."""
+    """A line as text, with the header it may be, or the date that it is.
+
+    Attributes:
+        is_division: True for a date that a turn or another date follows, or that no turn
+            precedes; other dates divide only a text that is not between user and assistant.
+    """
 
     line: Line
     text: str
     header: Header | None = None
+    day: Day | None = None
+    is_division: bool = False
 
 
 def _rows(found: Iterable[Line], name: str, stray: Container[int]) -> Iterator[_Row | Rejected]:
@@ -72,14 +109,63 @@ def _rows(found: Iterable[Line], name: str, stray: Container[int]) -> Iterator[_
             yield rejected(where, f"not UTF-8 at byte {error.start + 1} of the line", line.raw)
             continue
         if line.number in stray or not (mark := _fence(text, fence)):
-            yield _Row(line, text, None if fence else header_of(text))
+            day = None if fence else day_of(text)
+            yield _Row(line, text, None if fence or day else header_of(text), day)
         else:
             fence = "" if fence else mark
             yield _Row(line, text)
 
 
+def _divided(rows: Iterable[_Row | Rejected]) -> Iterator[_Row | Rejected]:
+    """Yield rows; a date keeps its `Day` only where it stands like a date of what follows.
+
+    A bare or bold date is words unless nobody has spoken yet, or a header follows and a blank
+    line, a weekday or a clock without date shows that it is not an answer.
+    """
+    held, last = list[_Row | Rejected](), _Row(Line(0, b""), "")
+    has_spoken = is_apart = False
+    for row in rows:
+        if isinstance(row, Rejected) and not held:
+            yield row
+            continue
+        if isinstance(row, Rejected) or (held and not row.text.strip()):
+            held.append(row)
+            continue
+        if held and isinstance(dated := held[0], _Row):
+            yield _decided(dated, row, last, is_apart=is_apart, has_spoken=has_spoken)
+            yield from held[1:]
+            last, held = dated, []
+            is_apart = False
+        if row.day:
+            held = [row]
+            continue
+        yield row
+        is_apart = not row.text.strip()
+        last = last if is_apart else row
+        has_spoken = has_spoken or (row.header is not None and not is_label(row.header.name))
+    yield from (replace(row, day=None) if isinstance(row, _Row) else row for row in held)
+
+
+def _decided(row: _Row, after: _Row, last: _Row, *, is_apart: bool, has_spoken: bool) -> _Row:
+    """Return a row that is a date, without its date where it is somebody's words."""
+    if not row.day or not has_spoken:
+        return replace(row, is_division=True)
+    header = after.header
+    is_followed = bool(after.day) or (header is not None and not is_label(header.name))
+    if row.day.is_framed:
+        return replace(row, is_division=is_followed)
+    is_answer = last.header is not None and not last.header.said.strip()
+    clocked = header is not None and bool(header.stamp) and is_clock(header.stamp)
+    is_set_off = is_apart or row.day.has_weekday or clocked or last.day is not None
+    if is_followed and is_set_off and not is_answer:
+        return replace(row, is_division=True)
+    return replace(row, day=None)
+
+
 def _fence(text: str, opened: str) -> str:
     """Return the mark of a line that opens a fence or closes the opened one, else nothing."""
+    if "```" not in text and "~~~" not in text:
+        return ""
     bare = text.strip()
     mark = bare[:3] if bare.startswith(_FENCES) else ""
     closes = mark == opened and not bare.strip(mark[:1])
@@ -90,6 +176,8 @@ def _stray_fences(found: Iterable[Line]) -> frozenset[int]:
     """Return the line of a fence that is never closed: it is a slip, not the end of the talk."""
     opened, number = "", 0
     for line in found:
+        if b"```" not in line.raw and b"~~~" not in line.raw:
+            continue
         if mark := _fence(line.raw[:80].decode("utf-8", "surrogateescape"), opened):
             opened, number = ("", 0) if opened else (mark, line.number)
     return frozenset({number} - {0})
@@ -101,14 +189,14 @@ def recognise(source: Input) -> str | None:
     if shape.kind != "text" or source.name.lower().endswith(_NEVER):
         return None
     sample = list(islice(bounded(lines(source), SAMPLE_BYTES), SAMPLE_LINES))
-    found = _rows(sample, source.name, _stray_fences(sample))
-    rows = [row for row in found if isinstance(row, _Row) and row.text.strip()]
-    cast = Cast((row.header for row in rows if row.header), len(rows))
+    found = _divided(_rows(sample, source.name, _stray_fences(sample)))
+    rows = [row for row in found if isinstance(row, _Row) and row.text.strip() and not row.day]
+    cast = Cast(row.header for row in rows)
     begins = [at for at, row in enumerate(rows) if row.header and cast.includes(row.header)]
     spoken = [header for at in begins if (header := rows[at].header)]
     if len(spoken) < 2 or begins[0] >= FIRST_HEADER_WITHIN or not _is_dialogue(spoken, len(rows)):
         return None
-    if _is_form(spoken, [row.header for row in rows if row.header]):
+    if _is_form(spoken, [row.header for row in rows if row.header]) or _is_table(spoken):
         return None
     names = sorted({header.name for header in spoken})
     return f"{len(spoken)} turns begin with a name: {', '.join(names[:4])}"
@@ -118,8 +206,10 @@ def _is_dialogue(spoken: list[Header], row_count: int) -> bool:
     """Say whether headers are marked, name the usual roles, or are dense enough."""
     roles = {role_of(header.name) for header in spoken}
     names = {header.key for header in spoken}
-    if "assistant" in roles or all(header.stamp for header in spoken):
+    if "assistant" in roles:
         return True
+    if all(header.stamp for header in spoken):
+        return not any(header.is_bare for header in spoken) or _is_chat(spoken)
     if all(header.form != "plain" for header in spoken):
         return len(names) >= 2
     if len(names) == 1 and spoken[0].name[0].islower():
@@ -127,6 +217,23 @@ def _is_dialogue(spoken: list[Header], row_count: int) -> bool:
     if len(names) == len(spoken) and not all(looks_personal(each.name) for each in spoken):
         return False
     return PLAIN_SHARE * len(spoken) >= row_count and 2 * len(names) <= len(spoken) + 2
+
+
+def _is_chat(spoken: list[Header]) -> bool:
+    """Say whether names after times without brackets come back as names in a talk do.
+
+    With clocks alone it could be a programme of a day: then two must speak, one of them twice.
+    """
+    names = {header.key for header in spoken}
+    if 2 * len(names) > len(spoken) + 2:
+        return False
+    return not all(is_clock(each.stamp) for each in spoken) or 2 <= len(names) < len(spoken)
+
+
+def _is_table(spoken: list[Header]) -> bool:
+    """Say whether four of five lines say a quantity: ``Flour: 200 g``."""
+    plain = [header for header in spoken if header.form == "plain"]
+    return bool(plain) and 5 * sum(is_value(each.said) for each in plain) >= 4 * len(plain)
 
 
 def _is_form(spoken: list[Header], candidates: list[Header]) -> bool:
@@ -139,22 +246,57 @@ def _is_form(spoken: list[Header], candidates: list[Header]) -> bool:
 
 
 def read(source: Input, options: ReadOptions) -> Iterator[Event]:
-    """Yield the turns in order; fences and names are decided on passes of their own."""
+    """Yield the turns in order; fences, names and dates are decided on passes of their own.
+
+    Raises:
+        SourceFormatError: Before the first event, if nobody speaks in the text.
+    """
     stray = _stray_fences(lines(source))
-    reader = _Reader(source.name, options.tz, _cast(source, stray))
-    for row in _rows(lines(source), source.name, stray):
+    survey = _survey(source, stray)
+    if not any(_spoken(row, survey.cast) for row in _all_rows(source, stray)):
+        raise SourceFormatError(f"{source.name}: no line begins with a speaker", hint=SHAPES)
+    reader = _Reader(source.name, options.tz, survey)
+    for row in _all_rows(source, stray):
         if isinstance(row, Rejected):
             yield row
         else:
             yield from reader.feed(row)
-    yield from reader.close(None)
+    yield from reader.close()
+    yield from reader.doubts()
 
 
-def _cast(source: Input, stray: Container[int]) -> Cast:
-    """Return the speakers of a whole text; nothing of it is kept but names and counts."""
-    line_count = sum(1 for line in lines(source) if line.raw.strip())
-    rows = _rows(lines(source), source.name, stray)
-    return Cast((row.header for row in rows if isinstance(row, _Row) and row.header), line_count)
+def _all_rows(source: Input, stray: Container[int]) -> Iterator[_Row | Rejected]:
+    return _divided(_rows(lines(source), source.name, stray))
+
+
+def _spoken(row: _Row | Rejected, cast: Cast) -> bool:
+    return isinstance(row, _Row) and row.header is not None and cast.includes(row.header)
+
+
+@dataclass(frozen=True, slots=True)
+class _Survey:
+    """What is decided over a whole text: who speaks, and what numeric dates mean."""
+
+    cast: Cast
+    order: Order | None
+
+
+def _survey(source: Input, stray: Container[int]) -> _Survey:
+    """Return the survey of a whole text; nothing of it is kept but names and counts."""
+    pairs = set[tuple[int, int]]()
+
+    def candidates() -> Iterator[Header | None]:
+        for row in _all_rows(source, stray):
+            if isinstance(row, Rejected) or not row.text.strip():
+                continue
+            stamp = row.day.date if row.day else row.header.stamp if row.header else ""
+            if stamp and (pair := numeric_pair(stamp)):
+                pairs.add(pair)
+            if not row.day:
+                yield row.header
+
+    cast = Cast(candidates())
+    return _Survey(cast, order_of(pairs))
 
 
 @dataclass(slots=True)
@@ -170,57 +312,135 @@ class _Turn:
 class _Reader:
     """Collects lines into turns; remembers the title and the last date."""
 
-    def __init__(self, name: str, tz: tzinfo, cast: Cast) -> None:
-        self._name, self._tz, self._cast = name, tz, cast
+    def __init__(self, name: str, tz: tzinfo, survey: _Survey) -> None:
+        self._name, self._tz, self._cast = name, tz, survey.cast
+        self._order = survey.order
         self._title: str | None = None
         self._dated: Moment | None = None
+        self._day: Moment | None = None
         self._turn: _Turn | None = None
+        self._last = ""
+        self._is_passed_over = self._is_ambiguous = False
+        self._doubt_count = 0
 
     def feed(self, row: _Row) -> Iterator[Event]:
-        """Yield the turn that a line ends, if it does."""
-        if row.header and self._cast.includes(row.header):
-            yield from self.close(row.header)
+        """Yield the turn that a line ends, if it does, and what is odd about the line."""
+        if row.day and (row.is_division or not self._cast.is_between_roles):
+            yield from self.close(is_division=True)
+            yield from self._divide(row.day, row.line.number)
+        elif row.header and (self._cast.includes(row.header) or self._joins(row.header)):
+            yield from self.close(is_division=row.header.form != "plain")
             yield from self._begin(row.header, row.line.number)
         elif self._turn is None and self._title is None and _TITLE.match(row.text):
             self._title = row.text.lstrip("#").strip() or None
         elif row.text.strip() or (self._turn and self._turn.header):
-            self._turn = self._turn or _Turn(None, row.line.number)
+            yield from self._doubt(row)
+            self._turn = self._turn or _Turn(None, row.line.number, self._day)
             self._turn.body.append(row.text)
+            self._last = row.text
         else:
-            yield from self.close(None)
+            yield from self.close()
+
+    def _joins(self, header: Header) -> bool:
+        """Say whether a name seen once speaks: after a complete line, not among passed ones."""
+        if not self._cast.may_join(header):
+            return False
+        if self._turn is None or self._turn.header is None:
+            return True
+        said = self._turn.body
+        if not any(line.strip() for line in said):
+            return False
+        if not self._last.strip():
+            return True
+        last = self._last.rstrip()
+        if self._is_passed_over or last.endswith(_OPEN_ENDS):
+            return False
+        return len(said) == 1 or (last.endswith(_FULL_ENDS) and not _ITEMS.match(last))
+
+    def _doubt(self, row: _Row) -> Iterator[Event]:
+        """Warn of a name that was taken for somebody's words; the first few are named."""
+        is_doubtful = row.header is not None and self._cast.may_join(row.header)
+        self._is_passed_over = is_doubtful
+        if row.header and is_doubtful:
+            self._doubt_count += 1
+            if self._doubt_count <= MOST_DOUBTS:
+                who = self._turn.header.name if self._turn and self._turn.header else "nobody"
+                reason = f"{row.header.name + ':'!r} is taken for words of {who}, not a speaker"
+                yield Warned(where=f"{self._name}:{row.line.number}", reason=reason)
+
+    def doubts(self) -> Iterator[Event]:
+        """Yield how many more names were taken for words than were named."""
+        if (more := self._doubt_count - MOST_DOUBTS) > 0:
+            reason = f"{more} more names seen once are taken for words, not speakers"
+            yield Warned(where=self._name, reason=reason)
 
     def _begin(self, header: Header, number: int) -> Iterator[Event]:
         time = self._time(header)
-        if time is None and header.stamp and not header.is_offset and self._is_odd(header.stamp):
-            where = f"{self._name}:{number}"
-            yield Warned(where=where, reason=f"{header.stamp!r} is not understood as a time")
+        is_odd = time is None and header.stamp and not header.is_offset
+        if is_odd and (self._dated is not None or not is_clock(header.stamp)):
+            yield from self._not_understood(header.stamp, number)
         self._turn = _Turn(header, number, time, [header.said])
+        self._last, self._is_passed_over = header.said, False
 
-    def _is_odd(self, stamp: str) -> bool:
-        """Say whether a stamp that gave no time should have given one."""
-        return self._dated is not None or not is_clock(stamp)
+    def _divide(self, day: Day, number: int) -> Iterator[Event]:
+        """Take the date of a line of its own; one that is not understood dates nothing."""
+        self._day = self._dated = self._date(day.date)
+        if self._day is None:
+            yield from self._not_understood(day.date, number)
+
+    def _not_understood(self, stamp: str, number: int) -> Iterator[Event]:
+        """Warn of a time; of numeric dates without a known order only once."""
+        where, reason = f"{self._name}:{number}", f"{stamp!r} is not understood as a time"
+        if self._order is None and numeric_pair(stamp):
+            if self._is_ambiguous:
+                return
+            self._is_ambiguous = True
+            reason = f"{stamp!r}: no date of the file tells day from month; such times are left out"
+        yield Warned(where=where, reason=reason)
+
+    def _date(self, stamp: str) -> Moment | None:
+        """Return the moment of a text that has a date."""
+        if numeric_pair(stamp):
+            return numeric(stamp, self._order, self._tz) if self._order else None
+        return stated(stamp, self._tz)
 
     def _time(self, header: Header) -> Moment | None:
         """Return the time of a header, and remember it where it has a date."""
         if not header.stamp or header.is_offset:
+            return self._day
+        if is_clock(header.stamp):
+            return self._clock(header.stamp)
+        time = self._date(header.stamp)
+        is_unknown = time is None and numeric_pair(header.stamp) is not None
+        if is_unknown or (time and self._day and self._local(time) != self._local(self._day)):
+            self._day = None
+        self._dated = None if is_unknown else time or self._dated
+        return time
+
+    def _local(self, time: Moment) -> date:
+        return time.at.astimezone(self._tz).date()
+
+    def _clock(self, stamp: str) -> Moment | None:
+        """Return a clock on the last date, or on the next day where it is past midnight."""
+        if self._dated is None:
             return None
-        if not is_clock(header.stamp):
-            time = stated(header.stamp, self._tz)
-        elif self._dated is None:
-            return None
-        else:
-            time = clock_on(self._dated.at, header.stamp, self._tz)
-            if time and self._dated.at - time.at > ROLLOVER:
-                time = clock_on(self._dated.at + timedelta(days=1), header.stamp, self._tz)
+        time = clock_on(self._dated.at, stamp, self._tz)
+        if time and self._dated.at - time.at > ROLLOVER:
+            time = clock_on(self._dated.at + timedelta(days=1), stamp, self._tz)
         self._dated = time or self._dated
         return time
 
-    def close(self, following: Header | None) -> Iterator[Event]:
-        """Yield the turn read so far; ``following`` is the header that ends it."""
+    def close(self, *, is_division: bool = False) -> Iterator[Event]:
+        """Yield the turn read so far.
+
+        Args:
+            is_division: True where a heading, a bold name or a date ends it: a rule before
+                that is layout.
+        """
         turn, self._turn = self._turn, None
         if turn is None:
             return
-        text = "\n".join(_trimmed(turn.body, following))
+        text = "\n".join(_trimmed(turn.body, is_division=is_division))
         if turn.header is None and (not text or text.strip() in _RULES):
             return
         name = turn.header.name if turn.header else None
@@ -234,13 +454,13 @@ class _Reader:
         )
 
 
-def _trimmed(body: list[str], following: Header | None) -> list[str]:
+def _trimmed(body: list[str], *, is_division: bool) -> list[str]:
     """Return a turn's lines without blank ones at either end and the rule before a heading."""
     start, end = 0, len(body)
     while start < end and not body[start].strip():
         start += 1
     end = _last_said(body, start, end)
-    if following and following.form != "plain" and end > start and body[end - 1].strip() in _RULES:
+    if is_division and end > start and body[end - 1].strip() in _RULES:
         end = _last_said(body, start, end - 1)
     return body[start:end]
 

@@ -1,11 +1,13 @@
 """Who speaks in a line of written dialogue: header forms, and which names are names.
 
-A header is ``Name: text``, ``[time] Name: text``, ``(time) Name: text``, ``**Name:** text``,
-``**Name** (time):`` or a Markdown heading that is a name. Whether a candidate counts is
-decided over the whole text: bold names, unless a user and an assistant are bold; a plain
-name if it stands before several turns, looks personal (two capitalised words, or a title) or
-is a role (``User``). A single
-word seen once before a colon is text, and so are labels (``Note:``) however often they stand.
+A header is ``Name: text``, ``[time] Name: text``, ``(time) Name: text``, ``time Name: text``,
+``Name (time): text``, ``**Name:** text``, ``**Name** (time):`` or a Markdown heading that is a
+name. Whether a candidate counts is decided over the whole text: bold names, unless a user and
+an assistant are bold; a plain name if it stands before several turns, looks personal (two
+capitalised words, or a title) or is a role (``User``). A single word seen once before a colon
+is a speaker only among people who speak in lines like it (`Cast.may_join`); labels (``Note:``)
+are text however often they stand. After a time without brackets stands a name or a log's
+source: log levels make the text a log, and nobody speaks in it.
 All patterns are anchored and bounded, so a line costs linear time.
 """
 
@@ -17,13 +19,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from memcli.importers.labels import is_label, is_log_word
+from memcli.importers.moments import is_clock
+from memcli.importers.stamps import is_time_like, lead_of
 from memcli.records.evidence import Role
 
 Form = Literal["plain", "bold", "heading"]
 
 _STAMP = r"(?:\[(?P<square>[^\[\]\n]{1,40})\]|\((?P<round>[^()\n]{1,40})\))"
 _NAME = r"(?P<name>[^\W\d_][^:：*\[\]{}<>|=\"“”!?;/\\\n]{0,47}?)"
-_AFTER = r"(?:[ \t]{1,4}\((?P<after>[^()\n]{1,40})\))?"
+_AFTER = r"(?:[ \t]{1,4}(?:\((?P<after>[^()\n]{1,40})\)|\[(?P<boxed>[^\[\]\n]{1,40})\]))?"
 _PLAIN = re.compile(
     rf"(?:{_STAMP}[ \t]{{1,4}})?{_NAME}{_AFTER}[ \t]?(?::(?=[ \t]|$)|：)(?P<said>.*)$", re.DOTALL
 )
@@ -34,7 +39,6 @@ _BOLD = re.compile(
 )
 _HEADING = re.compile(rf"(?P<level>#{{1,6}})[ \t]{{1,4}}{_NAME}[ \t]?:?[ \t]*$")
 
-_TIME_LIKE = re.compile(r"\d:\d\d|\d{4}|\d[./-]\d")
 _OFFSET = re.compile(r"\d{1,3}:\d\d:\d\d(?:[.,]\d{1,6})?")
 _MOST_WORDS = 5
 _PARTICLES_WORDS = """
@@ -59,26 +63,6 @@ _ROLES: dict[str, Role] = {
     "developer": "developer",
     "tool": "tool",
 }
-_LABELS_WORDS = """
-    note notes ps p.s nb n.b fyi btw todo fixme warning warn info debug error fatal critical trace
-    notice caution important tip hint reminder example examples e.g i.e update edit edited summary
-    overview introduction intro background details description context result results conclusion
-    conclusions abstract references reference source sources usage setup installation install
-    requirements prerequisites step steps question answer questions answers q a task goal goals
-    input output title subject date time from to cc bcc re fwd sent received reply-to author authors
-    version license name names address phone email mail url link links http https ftp mailto file
-    files path host status accept cookie location content-type else try finally except default case
-    return public private protected agenda attendees participants present minutes action actions
-    items topic topics chapter section part figure table appendix pros cons monday tuesday wednesday
-    thursday friday saturday sunday today tomorrow yesterday total price quantity ingredients
-    directions method features changes changelog added changed fixed fixes bug removed deprecated
-    security breaking dependencies documentation performance internal improvements age year month
-    day city town country state zip size color colour weight height width length type kind category
-    id key value status classifier generator tag dynamic keywords maintainer platform requires
-    provides metadata mime page format encoding value values option options default defaults
-    pros cons status role company department salary rating score duration location place room
-    """
-_LABELS = frozenset(_LABELS_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +76,7 @@ class Header:
         is_offset: True for a stamp that counts from an unknown start: ``(00:03:10)``.
         said: The rest of the line.
         level: Depth of a heading, 0 for other forms.
+        is_bare: True for a stamp before the name without brackets.
     """
 
     form: Form
@@ -100,6 +85,7 @@ class Header:
     is_offset: bool
     said: str
     level: int = 0
+    is_bare: bool = False
 
     @property
     def key(self) -> str:
@@ -117,25 +103,30 @@ def header_of(line: str) -> Header | None:
         return _header("bold", match, behind) if marked else None
     if match := _HEADING.match(line):
         return Header("heading", match["name"].strip(), "", False, "", len(match["level"]))
+    lead, start = lead_of(line)
+    if lead and (match := _PLAIN.match(line, start)) and not match["square"] and not match["round"]:
+        name, said = match["name"].strip(), match["said"].removeprefix(" ")
+        return Header("plain", name, lead, False, said, is_bare=True)
     if match := _PLAIN.match(line):
         return _header("plain", match, None)
     return None
 
 
 def _header(form: Form, match: re.Match[str], behind: str | None) -> Header | None:
-    """Return the header; None where the bracket before the name is no time.
+    """Return the header; None where a bracket that must be a time is none.
 
-    Brackets after the name are a time if they look like one, else part of the name.
+    Round brackets after the name are a time if they look like one, else part of the name.
     """
     name, before = match["name"].strip(), match["square"] or match["round"]
-    after = ""
+    boxed = match["boxed"]
+    if (before and not is_time_like(before)) or (boxed and not is_time_like(boxed)):
+        return None
+    after = boxed or ""
     for bracket in (match["after"], behind):
-        if bracket and _TIME_LIKE.search(bracket):
+        if bracket and is_time_like(bracket):
             after = bracket
         elif bracket:
             name = f"{name} ({bracket})"
-    if before and not _TIME_LIKE.search(before):
-        return None
     is_offset = bool(match["round"]) and _OFFSET.fullmatch(match["round"]) is not None
     said = match["said"].removeprefix(" ")
     return Header(form, name, before or after, is_offset, said)
@@ -153,14 +144,6 @@ def _is_role(name: str) -> bool:
 def _words(name: str) -> list[str]:
     """Return the words of a name without what stands in brackets."""
     return name.partition("(")[0].split()
-
-
-def is_label(name: str) -> bool:
-    """Say whether a name is a heading word, a log level or a field name, not a person."""
-    words = [
-        word.rstrip(".") for word in name.partition("(")[0].casefold().replace("-", " ").split()
-    ]
-    return any(word in _LABELS for word in words)
 
 
 def _is_capitalised(word: str) -> bool:
@@ -189,31 +172,84 @@ def _may_be_person(header: Header) -> bool:
     return bool(said) and len(_words(name)) == 1 and _is_capitalised(name) and not is_label(name)
 
 
+def _is_low_name(header: Header) -> bool:
+    """Say whether a header is a single word that is no label, and words follow."""
+    is_single = len(_words(header.name)) == 1 and not is_label(header.name)
+    return is_single and bool(header.said.strip())
+
+
+_VALUE = re.compile(r"[-+~<>$€£]?[ ]?\d[\d.,:/x]{0,20}[ ]?[^\W\d_°%]{0,6}[°%]?[.,;]?")
+
+
+def is_value(said: str) -> bool:
+    """Say whether what follows a colon is a quantity (``200 g``, ``21.5``), not words."""
+    return _VALUE.fullmatch(said.strip()) is not None
+
+
 class Cast:
     """The speakers of one text, decided from all its candidate headers.
 
     Args:
-        headers: Every candidate, in order.
-        line_count: Lines that are not blank; where each of them is a capitalised name and a
-            colon, a single word seen once is a speaker after all: ``Ana``, ``Bo``, ``Ana``.
+        candidates: The header of every line that is neither blank nor a date, in order; None
+            for a line that has none. Where each of them, from the first on, is a capitalised
+            name and a colon, a single word seen once is a speaker: ``Ana``, ``Bo``, ``Ana``.
     """
 
-    def __init__(self, headers: Iterable[Header], line_count: int) -> None:
+    def __init__(self, candidates: Iterable[Header | None]) -> None:
         self._counts: Counter[str] = Counter()
+        self._unstamped: Counter[str] = Counter()
+        self._bare: Counter[str] = Counter()
+        self._low = set[str]()
         marked = set[tuple[Form, str, bool]]()
         self._roles: dict[Form, set[Role]] = {"plain": set(), "bold": set(), "heading": set()}
         self._levels: dict[int, set[str]] = {}
-        for header in headers:
-            self._counts[header.key] += 1
-            if header.level:
-                self._levels.setdefault(header.level, set()).add(header.name)
-            elif header.form == "bold" or header.stamp:
-                marked.add((header.form, header.name, bool(header.stamp)))
-            if _is_role(header.name):
-                self._roles[header.form].add(role_of(header.name))
-            line_count -= header.form == "plain" and _may_be_person(header)
-        self._is_solid = line_count == 0
+        people = others = 0
+        for header in candidates:
+            is_person = header is not None and header.form == "plain" and _may_be_person(header)
+            people += is_person
+            others += people > 0 and not is_person
+            if header is not None:
+                self._count(header, marked)
+        self._is_solid = people > 0 and others == 0
         self._has_people = any(self._is_person(*each) for each in marked)
+        self._is_chat = self._bare["person"] * 2 >= self._bare["all"] and not self._is_log()
+        talkers = [key for key, count in self._unstamped.items() if count >= 2]
+        talkers = [key for key in talkers if not (_is_role(key) or is_label(key))]
+        self._has_talkers = bool(talkers)
+        self._is_low = self._low.issuperset(talkers)
+
+    def _count(self, header: Header, marked: set[tuple[Form, str, bool]]) -> None:
+        self._counts[header.key] += 1
+        if header.level:
+            self._levels.setdefault(header.level, set()).add(header.name)
+        elif header.form == "bold" or header.stamp:
+            marked.add((header.form, header.name, bool(header.stamp)))
+        else:
+            self._unstamped[header.key] += 1
+            if header.name[0].islower():
+                self._low.add(header.key)
+        if _is_role(header.name):
+            self._roles[header.form].add(role_of(header.name))
+        if header.stamp and header.form == "plain":
+            self._count_stamp(header)
+
+    def _count_stamp(self, header: Header) -> None:
+        """Count a stamped candidate by what its name is, and those with a clock alone."""
+        self._bare["stamped"] += 1
+        self._bare["log"] += is_log_word(header.name)
+        if header.is_bare:
+            self._bare["all"] += 1
+            self._bare["clock"] += is_clock(header.stamp)
+            self._bare["person"] += _is_role(header.name) or _is_short_name(header.name)
+
+    def _is_log(self) -> bool:
+        """Say whether at least a tenth of the stamped lines name a log level or a service."""
+        return self._bare["log"] * 10 >= max(self._bare["stamped"], 1)
+
+    @property
+    def is_between_roles(self) -> bool:
+        """True where some form marks a user and an assistant."""
+        return any(map(self._is_between_roles, self._roles))
 
     def _is_person(self, form: Form, name: str, is_stamped: bool) -> bool:
         """Say whether a marked name is neither a role nor a word of a message's own layout."""
@@ -225,7 +261,7 @@ class Cast:
         if _is_role(header.name) and self._is_role_here(header):
             return True
         if header.stamp and len(_words(header.name)) <= _MOST_WORDS:
-            return True
+            return self._speaks_in_chat(header) if header.is_bare else not self._is_level(header)
         if is_label(header.name) or self._is_between_roles(header.form):
             return False
         match header.form:
@@ -236,6 +272,32 @@ class Cast:
             case _:
                 solid = self._is_solid and _may_be_person(header)
                 return solid or looks_personal(header.name) or self._repeats(header)
+
+    def _is_level(self, header: Header) -> bool:
+        return is_log_word(header.name) and self._is_log()
+
+    def _speaks_in_chat(self, header: Header) -> bool:
+        """Say whether a name after a bare time speaks.
+
+        Among dated turns a clock alone is no reason: Ann's plan may say ``18:30 Food: late``.
+        """
+        if not self._is_chat or is_label(header.name):
+            return False
+        is_usual = not is_clock(header.stamp) or 2 * self._bare["clock"] >= self._bare["all"]
+        return self._counts[header.key] >= 2 or (is_usual and _is_short_name(header.name))
+
+    def may_join(self, header: Header) -> bool:
+        """Say whether a single word seen once may speak, if its place in the text allows it.
+
+        It must look like the turns of people who speak here: plain, without a time, with a
+        capital unless nobody has one, followed by words; and be no label, no role and no
+        quantity's name.
+        """
+        is_alike = self._has_talkers and header.form == "plain" and not header.stamp
+        if not is_alike or self._is_between_roles("plain") or _is_role(header.name):
+            return False
+        is_named = _may_be_person(header) or (self._is_low and _is_low_name(header))
+        return is_named and not is_value(header.said)
 
     def _is_role_here(self, header: Header) -> bool:
         """Say whether a role word speaks: with its counterpart, several times, or clearly."""

@@ -185,9 +185,312 @@ def test_text_that_is_no_dialogue_is_refused(text):
         detect(as_input(text, "t.txt"))
 
 
-def test_prose_is_read_by_paragraph_when_the_user_insists():
-    found = drafts(events(as_input("One.\nStill one.\n\nTwo.\n", "t.txt"), name="plain_text"))
-    assert [(t.speaker, t.text, t.line) for t in found] == [
-        (None, "One.\nStill one.", 1),
-        (None, "Two.", 4),
-    ]
+def test_text_without_a_speaker_is_refused_even_when_the_user_insists():
+    for text in ("One.\nStill one.\n\nTwo.\n", "2024-05-03 18:20:01 INFO: up\n", "Note: hm\n"):
+        with pytest.raises(SourceFormatError) as caught:
+            events(as_input(text, "t.txt"), name="plain_text")
+        assert caught.value.message == "t.txt: no line begins with a speaker"
+        assert '"2024-05-31 18:20 Ann: hello"' in caught.value.hint
+
+
+TALK = "Ann: hi there\nBob: hello\nAnn: bye\n"
+TALKED = [("Ann", "hi there"), ("Bob", "hello"), ("Ann", "bye")]
+
+
+@pytest.mark.parametrize("above", ["# Title\n", "Intro.\n", "An intro\n\n", "3 May 2024\n", "\n\n"])
+def test_what_stands_above_the_first_turn_changes_no_speaker(above):
+    found = [turn for turn in turns_of(above + TALK) if turn[0]]
+    assert found == TALKED
+    longer = above + TALK + "Bob: yes\nCleo: I am allergic to nuts\nAnn: ok\n"
+    assert ("Cleo", "I am allergic to nuts") in turns_of(longer)
+
+
+@pytest.mark.parametrize(
+    ("lines", "speaks"),
+    [
+        ("Cleo: I am allergic", True),
+        ("two lines.\nCleo: I am allergic", True),
+        ("two lines\n\nCleo: I am allergic", True),
+        ("two lines, of\nCleo: I am allergic", False),
+        ("- rye\nBudget: forty sacks", False),
+        ("Note: remember", False),
+        ("Cleo: https://cleo.invalid", True),
+        ("https: what", False),
+        ("Budget: 40 %", False),
+    ],
+)
+def test_a_name_seen_once_speaks_where_a_turn_may_begin(lines, speaks):
+    name = lines.split("\n")[-1].partition(":")[0]
+    found = turns_of(f"Ann: one\nBob: two\nAnn: three\nBob: four\n{lines}\nAnn: six\n")
+    assert (name in [speaker for speaker, _ in found]) is speaks
+    assert speaks or lines in found[3][1]
+
+
+def test_a_doubtful_name_is_kept_as_words_and_told():
+    text = "Ann: one\nmore\nBob: the list:\nRigging: hemp\nBallast: stones\nAnn: two\nBob: three\n"
+    found = events(as_input(text, "t.txt"))
+    assert drafts(found)[1].text == "the list:\nRigging: hemp\nBallast: stones"
+    assert [w.where for w in only(found, Warned)] == ["t.txt:4", "t.txt:5"]
+    assert "'Rigging:' is taken for words of Bob" in only(found, Warned)[0].reason
+
+
+def test_many_doubtful_names_are_counted():
+    items = "".join(f"Item{chr(97 + n)}: some words\n" for n in range(26))
+    text = f"Ann: one\nmore\nBob: list:\n{items}Ann: two\nBob: three\n"
+    found = events(as_input(text, "t.txt"), name="plain_text")
+    assert [turn.speaker for turn in drafts(found)] == ["Ann", "Bob", "Ann", "Bob"]
+    assert only(found, Warned)[-1].reason.startswith("6 more names")
+
+
+@pytest.mark.parametrize(
+    ("stamp", "at", "granularity"),
+    [
+        ("2024-05-03 18:20", "2024-05-03T18:20:00+00:00", "minute"),
+        ("2024-05-03, 18:20", "2024-05-03T18:20:00+00:00", "minute"),
+        ("2024/05/03 18:20", "2024-05-03T18:20:00+00:00", "minute"),
+        ("2024-05-03 18:20:05", "2024-05-03T18:20:05+00:00", "second"),
+        ("2024-05-03T18:20:00Z", "2024-05-03T18:20:00+00:00", "second"),
+        ("2024-05-03 18:20 +0200", "2024-05-03T16:20:00+00:00", "minute"),
+        ("2024-05-03 18:20 UTC", "2024-05-03T18:20:00+00:00", "minute"),
+        ("2024-05-03T18:20+02:00", "2024-05-03T16:20:00+00:00", "minute"),
+        ("3 May 2024, 18:20", "2024-05-03T18:20:00+00:00", "minute"),
+        ("3 May 2024 at 6:20 pm", "2024-05-03T18:20:00+00:00", "minute"),
+        ("May 3, 2024 6:20 pm", "2024-05-03T18:20:00+00:00", "minute"),
+        ("18:20", "2024-05-02T18:20:00+00:00", "minute"),
+        ("6:20 p.m.", "2024-05-02T18:20:00+00:00", "minute"),
+    ],
+)
+def test_a_time_without_brackets_before_the_name(stamp, at, granularity):
+    text = f"2024-05-02 09:00 Bram: first\n{stamp} Ysolde: Hi\nmore: hm\n{stamp} Bram: ho\n"
+    found = drafts(events(as_input(text, "t.txt")))
+    assert [t.speaker for t in found] == ["Bram", "Ysolde", "Bram"]
+    assert (found[1].text, iso(found[1])) == ("Hi\nmore: hm", at)
+    assert found[1].time.granularity == granularity
+
+
+def test_clocks_without_any_date_are_no_time():
+    found = drafts(events(as_input("18:20 Ann: a\n18:21 Bob: b\n18:22 Ann: c\n", "t.txt")))
+    assert [(t.speaker, t.time) for t in found] == [("Ann", None), ("Bob", None), ("Ann", None)]
+
+
+def test_a_clock_inside_dated_turns_does_not_make_a_speaker():
+    text = (
+        "2024-05-03 18:20 Ann: plan:\n18:30 Supper: late\n"
+        "2024-05-03 18:21 Bob: ok\n2024-05-03 18:22 Ann: good\n"
+    )
+    assert turns_of(text)[0] == ("Ann", "plan:\n18:30 Supper: late")
+
+
+@pytest.mark.parametrize(
+    ("last", "dates", "warned"),
+    [
+        ("13.05.2024", ["2024-05-03", "2024-05-04", "2024-05-13"], 0),
+        ("05.13.2024", ["2024-03-05", "2024-04-05", "2024-05-13"], 0),
+        ("12.05.2024", [None, None, None], 1),
+    ],
+)
+def test_numeric_dates_are_read_where_the_file_proves_their_order(last, dates, warned):
+    text = f"03.05.2024 18:20 Ann: a\n04.05.2024 18:20 Bob: b\n{last} 18:20 Ann: c\n"
+    found = events(as_input(text, "t.txt"))
+    assert [t.text for t in drafts(found)] == ["a", "b", "c"]
+    assert [iso(t) and iso(t)[:10] for t in drafts(found)] == dates
+    assert len(only(found, Warned)) == warned
+
+
+def test_dates_of_contradicting_order_are_left_out():
+    text = "13.05.2024 18:20 Ann: a\n05.13.2024 18:20 Bob: b\n05.13.2024 18:20 Ann: c\n"
+    found = events(as_input(text, "t.txt"))
+    assert [t.time for t in drafts(found)] == [None] * 3
+    assert len(only(found, Warned)) == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "## 2024-05-19", "### Sunday, 19 May 2024", "Sunday 19 May 2024", "--- 2024-05-19 ---",
+        "**19 May 2024**", "2024-05-19 (Sun)", "May 19th, 2024:", "[2024-05-19]",
+        "== 2024-05-19 ==", "19.05.2024",
+    ],
+)  # fmt: skip
+def test_a_date_on_its_own_line_dates_the_turns_below(line):
+    text = f"{line}\n\nAnn: hi\n18:20 Bob: yo\n\n{line}\n\nAnn: bye\nBob: yes\nit was\n"
+    found = drafts(events(as_input(text, "t.txt")))
+    assert [(t.speaker, t.text) for t in found] == [
+        ("Ann", "hi"), ("Bob", "yo"), ("Ann", "bye"), ("Bob", "yes\nit was"),
+    ]  # fmt: skip
+    day, minute = "2024-05-19T00:00:00+00:00", "2024-05-19T18:20:00+00:00"
+    assert [iso(t) for t in found] == [day, minute, day, day]
+    assert [t.time.granularity for t in found] == ["day", "minute", "day", "day"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "it's on\n3 May 2024", "3 May", "## 3 May 2024, a long day", "May 2024",
+        "\n3 May 2024\nwe left", "2024-05-03 18:20", "**Sunday**", "on 3 May 2024.", "1234 5678",
+    ],
+)  # fmt: skip
+def test_a_line_that_is_hardly_a_date_stays_text(words):
+    found = drafts(events(as_input(f"Ann: so\n{words}\nBob: ok\nAnn: a\nBob: b\n", "t.txt")))
+    assert found[0].text == f"so\n{words}"
+    assert [t.time for t in found] == [None] * 4
+
+
+def test_a_date_that_is_the_whole_answer_is_words():
+    text = "Bob:\nwhen?\n\nAnn:\n\n3 May 2024\n\nBob:\nok\n\nAnn:\nyes\n"
+    assert turns_of(text)[1] == ("Ann", "3 May 2024")
+
+
+def test_dates_as_headings_of_an_answer_are_its_words():
+    answer = "The trip:\n\n## 3 May 2024\n\nOut.\n\n## 4 May 2024\n\nBack."
+    assert turns_of(f"**User:** when?\n\n**Assistant:** {answer}\n", "c.md")[1] == (
+        "Assistant",
+        answer,
+    )
+
+
+def test_an_impossible_day_dates_nothing_and_is_told():
+    text = "## 2024-02-29\n\nAnn: a\n\n## 2024-02-30\n\nBob: b\n10:00 Ann: c\nBob: d\n"
+    found = events(as_input(text, "t.txt"))
+    assert [iso(t) for t in drafts(found)] == ["2024-02-29T00:00:00+00:00", None, None, None]
+    assert [w.where for w in only(found, Warned)] == ["t.txt:5"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["**Ann (20:15):** x", "Ann (20:15): x", "Ann [20:15]: x", "Ann (2024-05-31 20:15): x"],
+)
+def test_a_time_behind_the_name_takes_the_date_above(line):
+    found = drafts(events(as_input(f"## 2024-05-31\n\nBo: a\n{line}\nBo: b\n", "t.txt")))
+    assert (found[1].speaker, iso(found[1])) == ("Ann", "2024-05-31T20:15:00+00:00")
+
+
+NO_DIALOGUE = {
+    "pylog": (
+        "2024-05-03 18:20:01 INFO: started\n"
+        "2024-05-03 18:20:02 ERROR: no\n"
+        "2024-05-03 18:20:03 INFO: x\n"
+    ),
+    "pylog2": (
+        "2024-05-03 18:20:01,123 INFO module: msg\n2024-05-03 18:20:01,124 WARNING module: msg\n"
+    ),
+    "pylog3": ("INFO:root:hello\nERROR:root:x\n"),
+    "err": ("ERROR: a\nERROR: b\nINFO: c\nERROR: d\n"),
+    "mixlog": (
+        "2024-05-03 18:20:01 Server: listening\n"
+        "2024-05-03 18:20:02 Database: connected\n"
+        "2024-05-03 18:20:03 Server: request\n"
+        "2024-05-03 18:20:03 Database: up\n"
+    ),
+    "brlog": (
+        "[2024-05-03 18:20:01] INFO: a\n"
+        "[2024-05-03 18:20:02] production.ERROR: b\n"
+        "[2024-05-03 18:20:02] INFO: b\n"
+    ),
+    "syslog": (
+        "May  3 18:20:01 host sshd[12]: x\n"
+        "May  3 18:20:02 host kernel: y\n"
+        "May 13 18:20:02 host kernel: y\n"
+        "May 13 18:20:02 host kernel: z\n"
+    ),
+    "syslog2": (
+        "2024-05-03T18:20:01+02:00 host kernel: x\n"
+        "2024-05-03T18:20:02+02:00 host kernel: y\n"
+        "2024-05-03T18:20:03+02:00 host systemd: y\n"
+    ),
+    "gitlog": (
+        "commit abc\n"
+        "Author: Ann Lee <a@b.invalid>\n"
+        "Date:   Fri May 3 18:20:01 2024 +0200\n"
+        "\n"
+        "    Fix: it\n"
+        "\n"
+        "commit abd\n"
+        "Author: Bo Lee <a@b.invalid>\n"
+        "Date:   Fri May 3 18:20:01 2024 +0200\n"
+        "\n"
+        "    Add: it\n"
+    ),
+    "chlog": (
+        "# Changelog\n"
+        "\n"
+        "## 2024-05-03\n"
+        "\n"
+        "- Added: x\n"
+        "- Fixed: y\n"
+        "\n"
+        "## 2024-05-01\n"
+        "\n"
+        "### Added\n"
+        "- z\n"
+    ),
+    "chlog2": ("## 2024-05-03\nAdded: x\nFixed: y\n## 2024-05-01\nAdded: z\nFixed: y\n"),
+    "kv": ("Harbour: Brom\nMaker: Udo\nKeel: oak\nMast: pine\n"),
+    "recipe": (
+        "Flour: 200 g\nSugar: 50 g\nButter: 100 g\n\nFlour: 300 g\nSugar: 20 g\nButter: 1 kg\n"
+    ),
+    "recipe2": ("# Cake\nFlour: 200 g\nSugar: 50 g\nButter: some\nMix: well\n"),
+    "yaml": (
+        "# Config\nName: x\nResources:\n  Bucket:\n    Type: y\nOutputs:\n  Bucket:\n    Value: z\n"
+    ),
+    "yaml2": ("---\nversion: 3\nservices:\n  web: x\n  db: y\n"),
+    "http": (
+        "HTTP/1.1 200 OK\n"
+        "Server: nginx\n"
+        "Content-Type: text/html\n"
+        "Set-Cookie: a=b\n"
+        "Set-Cookie: c=d\n"
+        "Connection: close\n"
+    ),
+    "http2": ("GET / HTTP/1.1\nHost: a.invalid\nUser-Agent: curl\nAccept: */*\n"),
+    "csv": ("time,name,text\n2024-05-03 18:20,Ann,hi\n2024-05-03 18:21,Bob,yo\n"),
+    "csv2": ("2024-05-03 18:20;Ann: a;hi\n2024-05-03 18:21;Bob: b;yo\n"),
+    "agenda": (
+        "09:00 Keynote: Jane\n10:00 Talk: x\n10:30 Break: tea\n11:00 Talk: y\n12:00 Lunch: soup\n"
+    ),
+    "agenda2": ("09:00 Arrival: hall\n10:00 Sailing: bay\n12:00 Picnic: beach\n"),
+    "metrics": (
+        "2024-05-03 18:20 Pump: 21.5\n"
+        "2024-05-03 18:21 Valve: 40 %\n"
+        "2024-05-03 18:22 Pump: 22\n"
+        "2024-05-03 18:22 Valve: 41 %\n"
+    ),
+    "prose": (
+        "It was 3 May 2024 when we left.\n"
+        "\n"
+        "3 May 2024\n"
+        "\n"
+        "The day: it was long. The boat: late.\n"
+        "We left at\n"
+        "18:20 and Ann said: go.\n"
+        "18:30 we were there: late.\n"
+    ),
+    "diary": ("## 3 May 2024\n\nWe left. Weather: fine.\n\n## 4 May 2024\n\nWe came back.\n"),
+    "biblio": (
+        "Smith (2019): A study of keels.\nJones (2020): More keels.\nSmith (2021): Yet more.\n"
+    ),
+    "timeline": ("1994: founded\n2001: sold\n2024-05-03: closed\n2024-05-04: opened\n"),
+    "nginx": ("2024/05/03 18:20:01 [error] 1#0: x\n2024/05/03 18:20:02 [warn] 1#0: y\n"),
+    "go": (
+        "2024/05/03 18:20:01 listening on: 80\n"
+        "2024/05/03 18:20:02 request from: x\n"
+        "2024/05/03 18:20:03 listening on: 81\n"
+    ),
+    "k8s": ("2024-05-03T18:20:00Z stdout F msg: x\n2024-05-03T18:20:00Z stdout F msg: y\n"),
+    "java": (
+        "2024-05-03 18:20:01.123  INFO 1234 --- [main] o.s.Foo : Started\n"
+        "2024-05-03 18:20:02.123  INFO 1234 --- [main] o.s.Foo : Up\n"
+    ),
+    "exc": (
+        "2024-05-03 18:20:01 ValueError: bad\n"
+        "2024-05-03 18:20:02 KeyError: 'x'\n"
+        "2024-05-03 18:20:02 ValueError: worse\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", NO_DIALOGUE)
+def test_logs_lists_and_prose_are_no_dialogue(kind):
+    with pytest.raises(SourceFormatError) as caught:
+        detect(as_input(NO_DIALOGUE[kind], "t.txt"))
+    assert "WhatsApp" not in caught.value.message

@@ -193,7 +193,7 @@ def test_a_file_cut_anywhere_never_raises_and_says_so(name, share):
 @settings(max_examples=60, deadline=None)
 @given(data=st.binary(max_size=400), name=st.sampled_from([*DOCUMENTS, "plain_text"]))
 def test_arbitrary_bytes_never_raise(data, name):
-    source = Bytes(data, "x")
+    source = Bytes(b"Ana: hi\nAna: so\n" + data if name == "plain_text" else data, "x")
     for event in format_named(name).read(source, ReadOptions(tz=UTC)):
         assert not isinstance(event, Rejected) or len(event.raw) <= RAW_CHARS
 
@@ -264,6 +264,14 @@ def test_a_turn_of_two_megabytes_is_kept():
         "\u200e" * 20_000,
         "Ana" + " " * 20_000 + ":",
         "12/12/12, 12:12 " * 2_000,
+        "2024-05-03 18:20 " * 2_000,
+        "2024-05-03 18:20 " + "A " * 20_000,
+        "May 3, " * 5_000,
+        "-- " * 20_000 + "2024",
+        "18:20" + " " * 20_000 + "Ana: x",
+        "Ana [" * 5_000,
+        "## " + "2024-05-03 " * 5,
+        "-- " * 25 + "2024",
         "<system-reminder>" * 5_000,
     ],
 )
