@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, field
 from datetime import date, timedelta, tzinfo
 from itertools import islice
 
 from memcli.errors import SourceFormatError
-from memcli.importers.bytestream import Line, lines, rejected
+from memcli.importers.bytestream import lines
 from memcli.importers.contract import (
     Draft,
     Event,
@@ -41,18 +41,17 @@ from memcli.importers.moments import (
     order_of,
     stated,
 )
+from memcli.importers.rows import Row, read_rows, stray_fences
 from memcli.importers.shape import bounded, shape_of
 from memcli.importers.speakers import (
     Cast,
     Header,
-    header_of,
     is_value,
     looks_personal,
     role_of,
 )
-from memcli.importers.stamps import Day, day_of
+from memcli.importers.stamps import Day
 
-_FENCES = ("```", "~~~")
 _TITLE = re.compile(r"#{1,6}[ \t]")
 _RULES = frozenset({"---", "***", "___"})
 _NEVER = (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".yaml", ".yml", ".toml", ".xml", ".html")
@@ -76,121 +75,14 @@ _FULL_ENDS = tuple(".!?…\"')]»”’。！？")
 _ITEMS = re.compile(r"[ \t]|[-*+>|•][ \t]|\d{1,3}[.)][ \t]")
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    """A line as text, with the header it may be, or the date that it is.
-
-    Attributes:
-        is_division: True for a date that a turn or another date follows, or that no turn
-            precedes; other dates divide only a text that is not between user and assistant.
-    """
-
-    line: Line
-    text: str
-    header: Header | None = None
-    day: Day | None = None
-    is_division: bool = False
-
-
-def _rows(found: Iterable[Line], name: str, stray: Container[int]) -> Iterator[_Row | Rejected]:
-    """Yield lines with candidate headers outside fenced code; lines that are not UTF-8 fail.
-
-    Args:
-        found: The lines.
-        name: The input's name, for rejected lines.
-        stray: Lines that look like a fence and open none; see `_stray_fences`.
-    """
-    fence = ""
-    for line in found:
-        try:
-            text = line.raw.decode("utf-8")
-        except UnicodeDecodeError as error:
-            where = f"{name}:{line.number}"
-            yield rejected(where, f"not UTF-8 at byte {error.start + 1} of the line", line.raw)
-            continue
-        if line.number in stray or not (mark := _fence(text, fence)):
-            day = None if fence else day_of(text)
-            yield _Row(line, text, None if fence or day else header_of(text), day)
-        else:
-            fence = "" if fence else mark
-            yield _Row(line, text)
-
-
-def _divided(rows: Iterable[_Row | Rejected]) -> Iterator[_Row | Rejected]:
-    """Yield rows; a date keeps its `Day` only where it stands like a date of what follows.
-
-    A bare or bold date is words unless nobody has spoken yet, or a header follows and a blank
-    line, a weekday or a clock without date shows that it is not an answer.
-    """
-    held, last = list[_Row | Rejected](), _Row(Line(0, b""), "")
-    has_spoken = is_apart = False
-    for row in rows:
-        if isinstance(row, Rejected) and not held:
-            yield row
-            continue
-        if isinstance(row, Rejected) or (held and not row.text.strip()):
-            held.append(row)
-            continue
-        if held and isinstance(dated := held[0], _Row):
-            yield _decided(dated, row, last, is_apart=is_apart, has_spoken=has_spoken)
-            yield from held[1:]
-            last, held = dated, []
-            is_apart = False
-        if row.day:
-            held = [row]
-            continue
-        yield row
-        is_apart = not row.text.strip()
-        last = last if is_apart else row
-        has_spoken = has_spoken or (row.header is not None and not is_label(row.header.name))
-    yield from (replace(row, day=None) if isinstance(row, _Row) else row for row in held)
-
-
-def _decided(row: _Row, after: _Row, last: _Row, *, is_apart: bool, has_spoken: bool) -> _Row:
-    """Return a row that is a date, without its date where it is somebody's words."""
-    if not row.day or not has_spoken:
-        return replace(row, is_division=True)
-    header = after.header
-    is_followed = bool(after.day) or (header is not None and not is_label(header.name))
-    if row.day.is_framed:
-        return replace(row, is_division=is_followed)
-    is_answer = last.header is not None and not last.header.said.strip()
-    clocked = header is not None and bool(header.stamp) and is_clock(header.stamp)
-    is_set_off = is_apart or row.day.has_weekday or clocked or last.day is not None
-    if is_followed and is_set_off and not is_answer:
-        return replace(row, is_division=True)
-    return replace(row, day=None)
-
-
-def _fence(text: str, opened: str) -> str:
-    """Return the mark of a line that opens a fence or closes the opened one, else nothing."""
-    if "```" not in text and "~~~" not in text:
-        return ""
-    bare = text.strip()
-    mark = bare[:3] if bare.startswith(_FENCES) else ""
-    closes = mark == opened and not bare.strip(mark[:1])
-    return mark if closes or not opened else ""
-
-
-def _stray_fences(found: Iterable[Line]) -> frozenset[int]:
-    """Return the line of a fence that is never closed: it is a slip, not the end of the talk."""
-    opened, number = "", 0
-    for line in found:
-        if b"```" not in line.raw and b"~~~" not in line.raw:
-            continue
-        if mark := _fence(line.raw[:80].decode("utf-8", "surrogateescape"), opened):
-            opened, number = ("", 0) if opened else (mark, line.number)
-    return frozenset({number} - {0})
-
-
 def recognise(source: Input) -> str | None:
     """Return the names that speak, or None where too little of the text is dialogue."""
     shape = shape_of(source)
     if shape.kind != "text" or source.name.lower().endswith(_NEVER):
         return None
     sample = list(islice(bounded(lines(source), SAMPLE_BYTES), SAMPLE_LINES))
-    found = _divided(_rows(sample, source.name, _stray_fences(sample)))
-    rows = [row for row in found if isinstance(row, _Row) and row.text.strip() and not row.day]
+    found = read_rows(sample, source.name, stray_fences(sample))
+    rows = [row for row in found if isinstance(row, Row) and row.text.strip() and not row.day]
     cast = Cast(row.header for row in rows)
     begins = [at for at, row in enumerate(rows) if row.header and cast.includes(row.header)]
     spoken = [header for at in begins if (header := rows[at].header)]
@@ -251,7 +143,7 @@ def read(source: Input, options: ReadOptions) -> Iterator[Event]:
     Raises:
         SourceFormatError: Before the first event, if nobody speaks in the text.
     """
-    stray = _stray_fences(lines(source))
+    stray = stray_fences(lines(source))
     survey = _survey(source, stray)
     if not any(_spoken(row, survey.cast) for row in _all_rows(source, stray)):
         raise SourceFormatError(f"{source.name}: no line begins with a speaker", hint=SHAPES)
@@ -265,12 +157,12 @@ def read(source: Input, options: ReadOptions) -> Iterator[Event]:
     yield from reader.doubts()
 
 
-def _all_rows(source: Input, stray: Container[int]) -> Iterator[_Row | Rejected]:
-    return _divided(_rows(lines(source), source.name, stray))
+def _all_rows(source: Input, stray: Container[int]) -> Iterator[Row | Rejected]:
+    return read_rows(lines(source), source.name, stray)
 
 
-def _spoken(row: _Row | Rejected, cast: Cast) -> bool:
-    return isinstance(row, _Row) and row.header is not None and cast.includes(row.header)
+def _spoken(row: Row | Rejected, cast: Cast) -> bool:
+    return isinstance(row, Row) and row.header is not None and cast.includes(row.header)
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +215,7 @@ class _Reader:
         self._is_passed_over = self._is_ambiguous = False
         self._doubt_count = 0
 
-    def feed(self, row: _Row) -> Iterator[Event]:
+    def feed(self, row: Row) -> Iterator[Event]:
         """Yield the turn that a line ends, if it does, and what is odd about the line."""
         if row.day and (row.is_division or not self._cast.is_between_roles):
             yield from self.close(is_division=True)
@@ -357,7 +249,7 @@ class _Reader:
             return False
         return len(said) == 1 or (last.endswith(_FULL_ENDS) and not _ITEMS.match(last))
 
-    def _doubt(self, row: _Row) -> Iterator[Event]:
+    def _doubt(self, row: Row) -> Iterator[Event]:
         """Warn of a name that was taken for somebody's words; the first few are named."""
         is_doubtful = row.header is not None and self._cast.may_join(row.header)
         self._is_passed_over = is_doubtful

@@ -235,7 +235,7 @@ def test_a_doubtful_name_is_kept_as_words_and_told():
 
 
 def test_many_doubtful_names_are_counted():
-    items = "".join(f"Item{chr(97 + n)}: some words\n" for n in range(26))
+    items = "".join(f"Rope{chr(97 + n)}: some words\n" for n in range(26))
     text = f"Ann: one\nmore\nBob: list:\n{items}Ann: two\nBob: three\n"
     found = events(as_input(text, "t.txt"), name="plain_text")
     assert [turn.speaker for turn in drafts(found)] == ["Ann", "Bob", "Ann", "Bob"]
