@@ -1,6 +1,6 @@
 """Written dialogue: plain text or Markdown with the speaker's name before the words.
 
-Header forms and the rule for names are in `speakers`, the forms of times in `stamps`. Lines
+Header forms are in `headers`, the rule for names in `speakers`, forms of times in `stamps`. Lines
 without a header belong to the turn above; fenced code is never looked into; a Markdown heading
 before the first turn is the title; other text before it is kept, a turn a paragraph, by an
 unknown speaker. A time belongs to its turn: a clock alone takes the date of the last dated
@@ -31,6 +31,7 @@ from memcli.importers.contract import (
     Rejected,
     Warned,
 )
+from memcli.importers.headers import Header
 from memcli.importers.labels import is_label
 from memcli.importers.moments import (
     Order,
@@ -43,13 +44,7 @@ from memcli.importers.moments import (
 )
 from memcli.importers.rows import Row, read_rows, stray_fences
 from memcli.importers.shape import bounded, shape_of
-from memcli.importers.speakers import (
-    Cast,
-    Header,
-    is_value,
-    looks_personal,
-    role_of,
-)
+from memcli.importers.speakers import Cast, is_value, looks_personal, role_of
 from memcli.importers.stamps import Day
 
 _TITLE = re.compile(r"#{1,6}[ \t]")

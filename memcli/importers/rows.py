@@ -1,6 +1,6 @@
 """Lines of written dialogue: what each may be, before it is decided who speaks.
 
-A line may be a header (`speakers`) or a date (`stamps`); inside fenced code it is neither.
+A line may be a header (`headers`) or a date (`stamps`); inside fenced code it is neither.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 from memcli.importers.bytestream import Line, rejected
 from memcli.importers.contract import Rejected
+from memcli.importers.headers import Header, header_of
 from memcli.importers.labels import is_label
 from memcli.importers.moments import is_clock
-from memcli.importers.speakers import Header, header_of
 from memcli.importers.stamps import Day, day_of
 
 _FENCES = ("```", "~~~")
