@@ -73,7 +73,7 @@ def find_evidence(snapshot: Snapshot, question: Question) -> Found:
         tz=question.tz_name,
         tier=routed.tier,
         windows=routed.windows,
-        notes=routed.notes if routed.question.weights else ("the question has no words to search",),
+        notes=routed.notes,
         tokens=packed.tokens,
         budget=question.budget,
         dropped=packed.dropped,

@@ -158,12 +158,19 @@ def ingest(
 
 
 def _read_all(run: _Run, sources: Sequence[Source | Unreadable]) -> IngestReport:
+    """Read every source; one that turns out to be unreadable costs only itself."""
+    unreadable = run.report.unreadable
     for source in sources:
         if isinstance(source, Unreadable):
-            run.report.unreadable.append(source)
-        else:
+            unreadable.append(source)
+            continue
+        try:
             run.read(source)
+        except SourceFormatError as error:
+            unreadable.append(Unreadable(source.input.name, error))
     run.finish()
+    if run.report.read == 0 and len(unreadable) == len(sources) > 0:
+        raise unreadable[0].error
     return run.report
 
 

@@ -84,7 +84,10 @@ class Config:
         setting = SETTINGS[name]
         variable = f"MEMCLI_{name.upper()}"
         if flag is not None:
-            return Value(flag, f"--{name.replace('_', '-')}")
+            option = f"--{name.replace('_', '-')}"
+            if not flag.strip():
+                raise UsageError(f"{option} is empty", hint="is a variable unset?")
+            return Value(flag, option)
         if self.environment.get(variable):
             return Value(self.environment[variable], variable)
         if setting.of_store and store_settings and name in store_settings:

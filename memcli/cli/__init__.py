@@ -9,13 +9,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated
 
 import typer
 
 from memcli.cli import ask, care, inspect, setup, write
 from memcli.cli._output import ReaderGoneError
-from memcli.errors import MemcliError
+from memcli.errors import MemcliError, UsageError
 
 INTERRUPTED = 130
 
@@ -68,6 +70,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a stop is a stop, asked either way
     debug = _take_debug(sys.argv)
     try:
+        _refuse_empty_store(sys.argv)
         status = _run()
     except MemcliError as error:
         if debug:
@@ -78,9 +81,14 @@ def main() -> None:
         _complain("interrupted; what was reported as stored is stored", "")
         status = INTERRUPTED
     except (ReaderGoneError, BrokenPipeError):
-        # What is still buffered goes nowhere, quietly.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         status = 0
+    except OSError as error:
+        if debug:
+            raise
+        _drop_output()
+        _complain(f"{error.filename or 'output'}: {error.strerror or error}", "")
+        status = 1
     except Exception as error:
         if debug:
             raise
@@ -89,6 +97,18 @@ def main() -> None:
         )
         status = 1
     sys.exit(status)
+
+
+def _refuse_empty_store(arguments: Sequence[str]) -> None:
+    """Refuse ``-s ""``, the trace of an unset variable: as a path it is the current folder."""
+    follows = [after for option, after in pairwise(arguments) if option in ("-s", "--store")]
+    if "" in follows or "--store=" in arguments:
+        raise UsageError("--store is empty", hint="is a variable unset?")
+
+
+def _drop_output() -> None:
+    """Let what is still buffered go nowhere, quietly."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run() -> int:
@@ -115,6 +135,8 @@ def _take_debug(arguments: list[str]) -> bool:
 
 def _use_utf8() -> None:
     """Write UTF-8 whatever the locale says; never fail on a character."""
+    if sys.stdout is None:  # closed by the caller: there is nobody to print for
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - lives as long as the process
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

@@ -211,7 +211,8 @@ def _notes(notes: tuple[str, ...]) -> None:
 def _summary(pack: EvidencePack) -> None:
     """Say on stderr what the lines on stdout are."""
     if pack.tier == "none":
-        note("nothing stored matches the question")
+        nearest = "; these came nearest" if pack.evidence else ""
+        note(f"nothing stored matches the question{nearest}")
     spans = ", ".join(f"{w.text!r} = {w.start or '…'} to {w.end or '…'}" for w in pack.windows)
     note(
         inert(

@@ -25,7 +25,7 @@ from itertools import islice
 
 from memcli.evidence.cooccurrence import anchors_of, linked, recurring
 from memcli.evidence.dates import DateReading, Window, read_dates
-from memcli.evidence.question_words import asks_only_when
+from memcli.evidence.question_words import asks_only_when, date_words
 from memcli.evidence.ranking import (
     RECIPE,
     Question,
@@ -176,7 +176,8 @@ def route(
     speakers = {turn.speaker for turn in field.nearby if turn.speaker}
     is_dated = bool(in_time) and asks_only_when(text, dates.windows, speakers)
     picks = _share(field.core, links, in_time, budgets, is_dated=is_dated)
-    tier = tier_of(question, (pick.scored for pick in picks))
+    dated = date_words(text, dates.windows)
+    tier = tier_of(question, (pick.scored for pick in picks), dated)
     grounds = Grounds(
         question=question,
         words=verbatim_words(text),
@@ -224,18 +225,28 @@ def _ranked(pick: _Pick, rank: int, grounds: Grounds) -> Ranked:
     )
 
 
-def tier_of(question: Question, scored: Iterable[Scored]) -> Tier:
-    """Return how well the best single turn covers the question's weight, by its own words."""
-    mass = sum(question.searched.values())
-    best = max((_covered(question, item) for item in scored), default=0.0)
+def tier_of(
+    question: Question, scored: Iterable[Scored], dated: frozenset[str] = frozenset()
+) -> Tier:
+    """Return how well the best single turn covers the question's weight, by its own words.
+
+    Args:
+        question: The question.
+        scored: The turns that were chosen.
+        dated: Words of understood dates. They open the gate and do not count here, unless
+            there are no others: a turn need not say "1900" to be said since then.
+    """
+    asked = [term for term in question.content if term not in dated] or question.content
+    mass = sum(question.weights[term] for term in asked)
+    best = max((_covered(question, item, asked) for item in scored), default=0.0)
     if mass == 0 or best == 0:
         return "none"
     share = best / mass
     return "match" if share >= MATCH_SHARE else "weak" if share >= WEAK_SHARE else "none"
 
 
-def _covered(question: Question, item: Scored) -> float:
-    return sum(question.weights[term] for term in question.content if term in item.held)
+def _covered(question: Question, item: Scored, asked: Sequence[str]) -> float:
+    return sum(question.weights[term] for term in asked if term in item.held)
 
 
 def _turns_in_time(

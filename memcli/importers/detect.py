@@ -126,7 +126,7 @@ def _described(shape: Shape) -> str:
         case "json":
             return "it begins like JSON but does not parse"
         case _:
-            return "text without repeated speaker names before colons"
+            return 'text without repeated speaker names, as in "[2024-05-31 18:20] Ann: hello"'
 
 
 def gather(

@@ -167,8 +167,11 @@ def test_another_user_can_read_a_read_only_store_and_cannot_write(
         path.chmod(0o555 if path.is_dir() else 0o444)
     done = subprocess.run(
         [sys.executable, "-c", AS_NOBODY, str(open_folder / "scratch"), str(harbour)],
-        env=environment | {"HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        env=environment | {"HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     out = done.stdout.partition("--- as nobody\n")[2]
     assert "allergic to walnuts" in out, done.stderr
     assert out.splitlines()[-1] == "StoreReadOnly"
@@ -193,3 +196,15 @@ def test_derived_data_may_be_deleted_at_any_time(memcli, harbour):
     again = memcli(*command, "--as-of", "2024-10-01")
     assert again.out == without.out
     assert again.err == ""
+
+
+def test_a_format_forced_upon_a_folder_costs_only_the_files_that_are_not_of_it(memcli, tmp_path):
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "a.txt").write_text("Ann: hello\nBob: hi\nAnn: bye\n")
+    (folder / "b.txt").write_text("Nobody speaks here.\nNot here either.\n")
+    done = memcli("ingest", folder, "--format", "plain_text", "--json")
+    assert (done.code, done.json["added"]) == (6, 3)
+    alone = memcli("ingest", folder / "b.txt", "--format", "plain_text")
+    assert alone.code == 1
+    assert "Ann: hello" in alone.err

@@ -45,6 +45,8 @@ def test_same_store_and_query_give_the_same_bytes(memcli, harbour_store):
         (("config", "tz", "Mars/Base"), 2, "no time zone"),
         (("frobnicate",), 2, "frobnicate"),
         (("undo",), 2, "--yes"),
+        (("export", "q", "-s", ""), 2, "--store is empty"),
+        (("export", "q", "--tz", ""), 2, "--tz is empty"),
     ],
 )
 def test_mistakes_are_told_in_words_with_their_exit_code(
@@ -248,3 +250,19 @@ def test_export_loads_no_model_library_and_no_tokenizer(environment, harbour_sto
         [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
     )
     assert "heavy []" in done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device here")
+def test_a_full_disk_behind_stdout_is_one_line(harbour_store, environment):
+    command = f"{sys.executable} -m memcli inspect turns -s {harbour_store} > /dev/full"
+    done = subprocess.run(
+        ["bash", "-c", command], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.strip().splitlines() == ["memcli: output: No space left on device"]
+
+
+def test_words_of_a_date_do_not_hide_what_was_said_in_it(memcli):
+    memcli("add", "the marker is red")
+    memcli("add", "something else entirely")
+    assert memcli("export", "marker since 1900", "--json").json["tier"] == "match"
