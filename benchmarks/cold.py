@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import platform
+import shlex
 import statistics
 import subprocess
 import sys
@@ -101,6 +102,12 @@ def ingest_once(memcli: str, file: Path, annotator: str) -> dict[str, float]:
     }
 
 
+def without_folders(argument: str) -> str:
+    """Return an argument without the folders of this machine: ``100k=/x/y/100k`` → ``100k=100k``."""
+    name, mark, path = argument.rpartition("=")
+    return name + mark + (Path(path).name if path.startswith("/") else path)
+
+
 def machine() -> dict[str, object]:
     """Return what the figures depend on."""
     pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
@@ -149,7 +156,12 @@ def main() -> None:
             rows[f"ingest {file.name}, annotator {annotator}"] = ingest_once(
                 options.memcli, file, annotator
             )
-    result = {"command": " ".join(["python -m benchmarks.cold", *sys.argv[1:]]), "rows": rows}
+    result = {
+        "command": shlex.join(
+            ["python", "-m", "benchmarks.cold", *map(without_folders, sys.argv[1:])]
+        ),
+        "rows": rows,
+    }
     result |= {"machine": machine(), "rounds": options.rounds}
     for name, row in rows.items():
         ratio = f"{row['ratio_to_bare']:5.2f} x" if "ratio_to_bare" in row else " " * 7
