@@ -103,7 +103,7 @@ def ingest_once(memcli: str, file: Path, annotator: str) -> dict[str, float]:
 
 
 def without_folders(argument: str) -> str:
-    """Return an argument without the folders of this machine: ``100k=/x/y/100k`` → ``100k=100k``."""
+    """Return an argument without its folders: ``100k=/x/y/100k`` → ``100k=100k``."""
     name, mark, path = argument.rpartition("=")
     return name + mark + (Path(path).name if path.startswith("/") else path)
 
