@@ -99,7 +99,7 @@ def settle(
         name = _recognise(drafts, known, taken) or _new_name(drafts, file, known, taken)
     before = _that_matters(drafts, known, name)
     match, unique = _match(drafts, before, name)
-    place = place_by_time(_first_time(drafts), before)
+    place = len(before) if _is_side_task(drafts) else place_by_time(_first_time(drafts), before)
     merged = merge(match, unique, len(before), place)
     turns = _build(drafts, merged, before, name, format_name, file)
     repeated = len(drafts) - len(unique)
@@ -337,6 +337,15 @@ def _compare(
         repeated=repeated,
         grown=bool(before and added),
     )
+
+
+def _is_side_task(drafts: Sequence[Draft]) -> bool:
+    """Whether all of it is a subagent's own talk.
+
+    It is a session of its own beside the main talk; amid that talk's places it would only
+    part neighbours and move every later turn.
+    """
+    return all(draft.branch == "sidechain" for draft in drafts)
 
 
 def _first_time(drafts: Sequence[Draft]) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -296,3 +297,27 @@ def test_being_the_same_chat_holds_both_ways_for_equals(one: str, other: str) ->
     if len(one) >= 2:
         assert is_same_chat(one, one + other)
         assert is_same_chat(one + other, one)
+
+
+def test_a_subagents_talk_moves_nothing_of_the_main_talk():
+    known = Memory()
+    main = [
+        Draft(
+            role="user",
+            text=f"turn {n}",
+            conversation="c",
+            session="c",
+            native_id=str(n),
+            time=Moment(at=START + timedelta(minutes=n), granularity="second", zone_assumed=False),
+        )
+        for n in range(6)
+    ]
+    side = [
+        replace(main[n], text=f"side {n}", session="agent-1", native_id=f"s{n}", branch="sidechain")
+        for n in (2, 3)
+    ]
+    for drafts in (main, side):
+        settled = settle(drafts, known, format_name="claude_code", file="f")
+        assert settled.moved == settled.updated == ()
+        known.add(settled)
+    assert [turn.session for turn in known.turns("c")] == ["c"] * 6 + ["agent-1"] * 2
