@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime, tzinfo
 
 from memcli.app.wiring import parse_moment
@@ -15,6 +15,7 @@ from memcli.records.indexed import Scope
 from memcli.records.pack import Evidence, EvidencePack
 from memcli.records.times import rfc3339
 from memcli.search.opening import open_index
+from memcli.search.turn_index import TurnIndex
 from memcli.store.jsonl import Placement
 from memcli.store.snapshot import Snapshot
 
@@ -73,13 +74,24 @@ def find_evidence(snapshot: Snapshot, question: Question) -> Found:
         tz=question.tz_name,
         tier=routed.tier,
         windows=routed.windows,
-        notes=routed.notes,
+        notes=routed.notes + _empty_scope(opened.index, question.scope),
         tokens=packed.tokens,
         budget=question.budget,
         dropped=packed.dropped,
         evidence=packed.evidence,
     )
     return Found(made, snapshot.warnings + opened.warnings)
+
+
+def _empty_scope(index: TurnIndex, scope: Scope) -> tuple[str, ...]:
+    """Return a note where no turn at all meets the user's conditions."""
+    if scope == Scope() or index.within(None, None, {}, 1, scope):
+        return ()
+    named = [
+        f"{f.name} {v!r}" for f in fields(scope) if isinstance(v := getattr(scope, f.name), str)
+    ]
+    what = ", ".join(named) or "that time"
+    return (f"no stored turn is of {what} within the limits given",)
 
 
 def pack_as_dict(pack: EvidencePack) -> dict[str, object]:

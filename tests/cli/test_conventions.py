@@ -266,3 +266,17 @@ def test_words_of_a_date_do_not_hide_what_was_said_in_it(memcli):
     memcli("add", "the marker is red")
     memcli("add", "something else entirely")
     assert memcli("export", "marker since 1900", "--json").json["tier"] == "match"
+
+
+@pytest.mark.parametrize(
+    ("limits", "says"),
+    [
+        (("--speaker", "Nobody"), "speaker 'Nobody'"),
+        (("--conversation", "elsewhere"), "conversation 'elsewhere'"),
+        (("--since", "2024-09-01", "--until", "2024-08-01"), "that time"),
+    ],
+)
+def test_a_scope_without_any_turn_is_named(memcli, harbour_store, limits, says):
+    done = memcli("export", "Who is allergic to walnuts?", "-s", harbour_store, *limits)
+    assert done.out == ""
+    assert says in done.err
