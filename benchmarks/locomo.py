@@ -16,9 +16,11 @@ many words of another conversation: do long turns break the recipe?
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
-import platform
 import re
+import shlex
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -29,6 +31,7 @@ from itertools import cycle, islice, pairwise
 from pathlib import Path
 from typing import Any
 
+from benchmarks.cold import machine, without_folders
 from memcli.app.ingest import IngestOptions, find_sources, ingest
 from memcli.app.stores import create_store
 from memcli.budgets import count_tokens_batch
@@ -439,9 +442,16 @@ def main() -> None:
         talks = load(padded(samples, options.pad) if options.pad else samples, Path(folder))
         built = time.perf_counter() - start
         result = measure(talks, is_whole=not (options.quick or options.pad))
-    head = {"data": options.data.name, "padding words": options.pad, "build s": round(built, 2)}
-    machine = {"python": platform.python_version(), "processor": platform.machine()}
-    result = head | result | {"machine": machine}
+    head = {
+        "command": shlex.join(
+            ["python", "-m", "benchmarks.locomo", *map(without_folders, sys.argv[1:])]
+        ),
+        "data": options.data.name,
+        "data sha256": hashlib.sha256(options.data.read_bytes()).hexdigest(),
+        "padding words": options.pad,
+        "build s": round(built, 2),
+    }
+    result = head | result | {"machine": machine()}
     text = json.dumps(result, indent=1)
     print(text)
     if options.out:
