@@ -128,12 +128,6 @@ class SourceFormatError(MemcliError):
     code = "source_format"
 
 
-class BudgetExceeded(MemcliError):
-    """A hard limit was reached before the work was done."""
-
-    code = "budget"
-
-
 class LLMError(MemcliError):
     """A model call gave no usable reply. Never an answer, never a score."""
 

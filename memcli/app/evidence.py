@@ -53,7 +53,7 @@ def find_evidence(snapshot: Snapshot, question: Question) -> Found:
     """Return the evidence pack for a question; reads only the lines it shows.
 
     Raises:
-        UsageError: If the question has no words.
+        UsageError: If the question is empty.
     """
     if not question.text.strip():
         raise UsageError("the question is empty", hint='e.g. memcli ask "When did we meet?"')

@@ -3,7 +3,7 @@
 Reads each input as a stream, settles every conversation against what is known, appends new
 turns and commits whenever enough have gathered, so that memory stays flat and Ctrl-C keeps
 what was reported. All commits of one ingest are one step of undo. The index follows every
-commit; annotation comes last and may be stopped and resumed.
+commit; annotation (``annotations``) is a step of its own, after it.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import shutil
 import tempfile
+from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from pathlib import Path
 
@@ -76,7 +77,7 @@ def level_index(snapshot: Snapshot, *, done: str) -> None:
         raise IndexBehind(f"{done}, but {error.message}", hint=error.hint) from error
 
 
-def zone_of(store: Store, config: Config, flag: str | None) -> tuple[str, tzinfo]:
-    """Return the name and zone in which a store's days are counted."""
-    name = config.resolve("tz", flag, store.snapshot().manifest.settings).value or "UTC"
+def zone_of(config: Config, flag: str | None, settings: Mapping[str, object]) -> tuple[str, tzinfo]:
+    """Return the name and zone in which days are counted, given a store's own settings."""
+    name = config.resolve("tz", flag, settings).value or "UTC"
     return name, zone(name)

@@ -25,13 +25,15 @@ from memcli.cli._output import inert, json_document, json_lines, line, note, one
 from memcli.errors import UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from memcli.app.evidence import Question
+    from memcli.app.wiring import Config
     from memcli.records.answers import Answer, Answered
     from memcli.records.pack import EvidencePack
     from memcli.store.snapshot import Snapshot
 
 NOTHING = 3
-EXTRACTIVE = "extractive"
 
 QuestionArgument = Annotated[
     str | None,
@@ -73,14 +75,14 @@ def export(
     Example: memcli export "When did Mara move the workshop?" --json | jq .evidence
     """
     from memcli.app import evidence as use
+    from memcli.app.wiring import load_config
 
     one_format(json, jsonl)
     if prompt and (json or jsonl):
         raise UsageError("--prompt contradicts --json and --jsonl", hint="give one of them")
     started = time.perf_counter()
-    snapshot, asked = _asked(
-        question, store, as_of, tz, (conversation, session, speaker, since, until), budget
-    )
+    limits = (conversation, session, speaker, since, until)
+    snapshot, asked = _asked(load_config(), question, store, as_of, tz, limits, budget)
     if prompt:
         asked = _with_room_for_the_fence(asked)
     found = use.find_evidence(snapshot, asked)
@@ -139,12 +141,12 @@ def ask(
     from memcli.app import answer as use
     from memcli.app.evidence import find_evidence
     from memcli.app.wiring import load_config
+    from memcli.records.answers import Abstained
 
     started = time.perf_counter()
-    snapshot, asked = _asked(
-        question, store, as_of, tz, (conversation, session, speaker, since, until), budget
-    )
     config = load_config()
+    limits = (conversation, session, speaker, since, until)
+    snapshot, asked = _asked(config, question, store, as_of, tz, limits, budget)
     who = use.choose_reader(config, reader, model)
     client = use.connect_model(config, model, api_base) if who == "llm" else None
     found = find_evidence(snapshot, asked)
@@ -156,31 +158,28 @@ def ask(
         _show_answer(answered, found.pack, asked)
     _spend(answered, is_quoted=client is None, is_chosen=reader is not None)
     _timing(timing, started)
-    if exit_status and not hasattr(answered, "citations"):
+    if exit_status and isinstance(answered, Abstained):
         raise typer.Exit(NOTHING)
 
 
 def _asked(
+    config: Config,
     question: str | None,
-    store: object,
+    store: Path | None,
     as_of: str | None,
     tz: str | None,
     limits: tuple[str | None, str | None, str | None, str | None, str | None],
     budget: str | None,
 ) -> tuple[Snapshot, Question]:
     """Return the snapshot to ask and the question with all it depends on."""
-    from pathlib import Path
-
     from memcli.app.evidence import Question, scope_of
-    from memcli.app.stores import open_store
-    from memcli.app.wiring import load_config, parse_as_of, parse_budget, store_path, zone
+    from memcli.app.stores import open_store, zone_of
+    from memcli.app.wiring import parse_as_of, parse_budget, store_path
 
     text = text_or_stdin(question)
-    config = load_config()
-    snapshot = open_store(store_path(config, store if isinstance(store, Path) else None)).snapshot()
+    snapshot = open_store(store_path(config, store)).snapshot()
     settings = snapshot.manifest.settings
-    name = config.resolve("tz", tz, settings).value or "UTC"
-    days = zone(name)
+    name, days = zone_of(config, tz, settings)
     limit = config.resolve("budget", budget, settings).value or "none"
     asked = Question(
         text=text,
@@ -226,6 +225,7 @@ def _summary(pack: EvidencePack) -> None:
 
 def _show_answer(answered: Answer, pack: EvidencePack, asked: Question) -> None:
     """Print the answer and the lines it cites; quoted evidence is its own answer."""
+    from memcli.reader import EXTRACTIVE
     from memcli.records.answers import Answered
 
     if not isinstance(answered, Answered):
@@ -258,7 +258,9 @@ _UNCITED = "the answer cites nothing: do not trust it unseen"
 
 
 def _spend(answered: Answer, *, is_quoted: bool, is_chosen: bool) -> None:
-    if is_quoted and not is_chosen and hasattr(answered, "citations"):
+    from memcli.records.answers import Answered
+
+    if is_quoted and not is_chosen and isinstance(answered, Answered):
         note("no model is configured: this quotes the best evidence (see `memcli config model`)")
     usage = answered.usage
     if usage is not None:

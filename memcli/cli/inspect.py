@@ -92,7 +92,7 @@ def inspect(
         case What.sessions:
             _sessions(snapshot, limit, json, jsonl)
         case What.anchors:
-            _, zone = zone_of(opened, config, tz)
+            _, zone = zone_of(config, tz, snapshot.manifest.settings)
             _anchors(snapshot, name, zone, limit, json, jsonl)
         case What.checkpoints:
             _records("checkpoints", _checkpoints(opened), json, jsonl)
@@ -219,12 +219,13 @@ def show(
 
     config = load_config()
     opened = open_store(store_path(config, store))
-    found = find(opened.snapshot(), turn_id, context)
+    snapshot = opened.snapshot()
+    found = find(snapshot, turn_id, context)
     if json:
         around = [turn_to_dict(turn) for turn in found.around]
         json_document({"turn": turn_to_dict(found.turn), "around": around})
         return
-    _, zone = zone_of(opened, config, tz)
+    _, zone = zone_of(config, tz, snapshot.manifest.settings)
     _show_surroundings(found.turn, found.around, zone)
 
 

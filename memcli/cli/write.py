@@ -95,7 +95,7 @@ def ingest(
     opened, made = open_or_create(path, now=at, scratch=dry_run)
     if made and not dry_run:
         note(f"created a store in {opened.path}")
-    name, zone = zone_of(opened, config, tz)
+    name, zone = zone_of(config, tz, opened.snapshot().manifest.settings)
     options = use.IngestOptions(
         format=format_, tz=zone, conversation=conversation, dry_run=dry_run, wait_s=wait
     )

@@ -22,13 +22,12 @@ from memcli.importers.contract import (
     Input,
     Moment,
     ReadOptions,
-    Rejected,
     Repeated,
     Warned,
 )
 from memcli.importers.jsonvalues import Item, brief, rejected_value, sheltered
 from memcli.importers.moments import stated
-from memcli.importers.shape import records, shape_of
+from memcli.importers.shape import from_objects, shape_of
 
 _SESSION = re.compile(r"session_(\d{1,6})")
 _NO_TALK = ("qa", "event_summary", "observation", "session_summary")
@@ -56,14 +55,10 @@ def _talk(sample: dict[str, Any]) -> dict[str, Any]:
 
 
 def read(source: Input, options: ReadOptions) -> Iterator[Event]:
-    """Yield the turns of each sample, sessions by number, turns as listed."""
-    for group, item in enumerate(records(source)):
-        if isinstance(item, Rejected):
-            yield item
-        elif not isinstance(item.value, dict):
-            yield rejected_value(item.where, "not a LoCoMo sample: no object", item.value)
-        else:
-            yield from _sample(item, group, options)
+    """Return the turns of each sample, sessions by number, turns as listed."""
+    return from_objects(
+        source, "a LoCoMo sample", lambda item, group: _sample(item, group, options)
+    )
 
 
 def _sample(item: Item, group: int, options: ReadOptions) -> Iterator[Event]:

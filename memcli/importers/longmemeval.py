@@ -22,13 +22,12 @@ from memcli.importers.contract import (
     Input,
     Moment,
     ReadOptions,
-    Rejected,
     Repeated,
     Warned,
 )
 from memcli.importers.jsonvalues import Item, brief, rejected_value
 from memcli.importers.moments import stated
-from memcli.importers.shape import records, shape_of
+from memcli.importers.shape import from_objects, shape_of
 from memcli.records.evidence import Role
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system"}
@@ -48,14 +47,8 @@ def recognise(source: Input) -> str | None:
 
 
 def read(source: Input, options: ReadOptions) -> Iterator[Event]:
-    """Yield the turns of each question's history, in the order of the file."""
-    for group, item in enumerate(records(source)):
-        if isinstance(item, Rejected):
-            yield item
-        elif not isinstance(item.value, dict):
-            yield rejected_value(item.where, "not a question: no object", item.value)
-        else:
-            yield from _history(item, group, options)
+    """Return the turns of each question's history, in the order of the file."""
+    return from_objects(source, "a question", lambda item, group: _history(item, group, options))
 
 
 def _history(item: Item, group: int, options: ReadOptions) -> Iterator[Event]:

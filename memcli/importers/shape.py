@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,13 +17,14 @@ from itertools import islice
 from typing import Any, Literal
 
 from memcli.importers.bytestream import CHUNK_BYTES, Line, lines, raw_chunks
-from memcli.importers.contract import Input, Rejected
+from memcli.importers.contract import Event, Input, Rejected
 from memcli.importers.jsonvalues import (
     Item,
     array_values,
     document,
     json_lines,
     parse,
+    rejected_value,
 )
 
 Kind = Literal["empty", "binary", "array", "object", "lines", "json", "text"]
@@ -97,6 +98,25 @@ def records(source: Input, *keys: str) -> Iterator[Item | Rejected]:
         return json_lines(source)
     held = next((key for key in keys if key in shape.keys), None)
     return iter([document(source)]) if held is None else array_values(source, held)
+
+
+def from_objects(
+    source: Input, what: str, read: Callable[[Item, int], Iterator[Event]]
+) -> Iterator[Event]:
+    """Yield what ``read`` makes of each record; one that is no object costs only itself.
+
+    Args:
+        source: As for `records`.
+        what: What a record should be, for the refusal: ``a LoCoMo sample``.
+        read: Takes a record and its ordinal.
+    """
+    for group, item in enumerate(records(source)):
+        if isinstance(item, Rejected):
+            yield item
+        elif not isinstance(item.value, dict):
+            yield rejected_value(item.where, f"not {what}: no object", item.value)
+        else:
+            yield from read(item, group)
 
 
 def head_text(source: Input) -> str:

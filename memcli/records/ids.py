@@ -14,6 +14,8 @@ from functools import lru_cache
 ID_CHARS = 16
 """Base32 characters of an id after its one-letter prefix: 80 bits."""
 
+_BYTES = ID_CHARS * 5 // 8
+
 
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz234567"
 _PAIRS = tuple(first + second for first in _ALPHABET for second in _ALPHABET)
@@ -23,8 +25,8 @@ _PAIRS = tuple(first + second for first in _ALPHABET for second in _ALPHABET)
 def _digest(*parts: str | None) -> str:
     """Return a lower-case base32 hash of the parts; None and "" differ."""
     data = b"".join([_framed(part) for part in parts])
-    bits = int.from_bytes(hashlib.blake2b(data, digest_size=10).digest(), "big")
-    return "".join([_PAIRS[bits >> shift & 1023] for shift in range(70, -1, -10)])
+    bits = int.from_bytes(hashlib.blake2b(data, digest_size=_BYTES).digest(), "big")
+    return "".join([_PAIRS[bits >> shift & 1023] for shift in range(5 * ID_CHARS - 10, -1, -10)])
 
 
 def _framed(part: str | None) -> bytes:
