@@ -14,6 +14,9 @@ from memcli.search.builder import newest_turns
 from memcli.search.opening import open_index
 from memcli.store.jsonl import Placement
 from memcli.store.snapshot import Snapshot
+from memcli.store.store import Store
+
+_COUNTED = ("turns", "nodes", "edges", "traces")
 
 
 @dataclass(slots=True)
@@ -74,19 +77,41 @@ def turns(snapshot: Snapshot, conversation: str | None, session: str | None) -> 
     return iter(sorted(kept, key=lambda t: (t.conversation, t.seq, t.time or "", t.id)))
 
 
-def sessions(snapshot: Snapshot) -> list[SessionSummary]:
-    """Return the sessions in the order in which they first appear in the store."""
+def sessions(
+    snapshot: Snapshot, conversation: str | None = None, session: str | None = None
+) -> list[SessionSummary]:
+    """Return the sessions in the order in which they first appear in the store.
+
+    Args:
+        snapshot: The state.
+        conversation: Only its sessions; None for all.
+        session: Only sessions of that id; None for all.
+    """
     found: dict[tuple[str, str], SessionSummary] = {}
     for _, turn in newest_turns(snapshot):
         key = (turn.conversation, turn.session)
+        if conversation not in (None, key[0]) or session not in (None, key[1]):
+            continue
         if key not in found:
             found[key] = SessionSummary(turn.conversation, turn.session)
         found[key].take(turn)
     return list(found.values())
 
 
-def stats(snapshot: Snapshot) -> dict[str, object]:
-    """Return counts of what the store holds."""
+def stats(store: Store, snapshot: Snapshot) -> dict[str, object]:
+    """Return counts of what a state of the store holds, and of its runs."""
+    from memcli.app.inspect_strategy import strategy_stats
+
+    return _evidence_stats(snapshot) | {
+        "strategies": strategy_stats(snapshot),
+        "bytes": snapshot.committed_bytes("turns"),
+        "commit": snapshot.manifest.commit,
+        "committed_at": snapshot.manifest.committed_at,
+        "settings": dict(snapshot.manifest.settings),
+    }
+
+
+def _evidence_stats(snapshot: Snapshot) -> dict[str, object]:
     roles, formats, branches = Counter[str](), Counter[str](), Counter[str]()
     speakers, conversations = Counter[str](), set[str]()
     sittings: set[tuple[str, str]] = set()
@@ -121,10 +146,6 @@ def stats(snapshot: Snapshot) -> dict[str, object]:
         "formats": dict(sorted(formats.items())),
         "branches": dict(sorted(branches.items())),
         "speakers": dict(speakers.most_common(20)),
-        "bytes": snapshot.committed_bytes("turns"),
-        "commit": snapshot.manifest.commit,
-        "committed_at": snapshot.manifest.committed_at,
-        "settings": dict(snapshot.manifest.settings),
     }
 
 
@@ -164,11 +185,27 @@ def _place(turn: IndexedTurn) -> Placement:
     return Placement(turn.offset, turn.length)
 
 
-def counter_lines(stats: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+def checkpoints(store: Store) -> list[dict[str, object]]:
+    """Return the states one can go back to: saved ones by commit, then the steps of undo."""
+    saved = [
+        ("saved", c.name, c.manifest.command, c.manifest.committed_at, c.manifest.files)
+        for c in store.checkpoints()
+    ]
+    steps = [
+        ("undo", f"before {point.command}", point.command, point.committed_at, point.files)
+        for point in store.snapshot().manifest.before
+    ]
+    return [
+        {"kind": kind, "name": name, "command": command, "time": at}
+        | {f"{what}_records": files[what].records if what in files else 0 for what in _COUNTED}
+        for kind, name, command, at, files in saved + steps
+    ]
+
+
+def counter_lines(stats: Mapping[str, object], before: str = "") -> Iterator[tuple[str, object]]:
     """Yield the statistics as (name, value) rows, nested counts as ``name.key``."""
     for name, value in stats.items():
         if isinstance(value, Mapping):
-            for key, inner in value.items():
-                yield f"{name}.{key}", inner
+            yield from counter_lines(value, f"{before}{name}.")
         else:
-            yield name, value
+            yield before + name, value

@@ -25,6 +25,12 @@ AsOfOption = Annotated[
         "--as-of", help="Answer as of this time, e.g. 2024-05-31; default now.", metavar="TIME"
     ),
 ]
+AtOption = Annotated[
+    str | None,
+    typer.Option(
+        "--at", help="The state of this checkpoint; `memcli inspect checkpoints`.", metavar="NAME"
+    ),
+]
 WaitOption = Annotated[
     float, typer.Option("--wait", help="Seconds to wait for another writer.", metavar="SECONDS")
 ]

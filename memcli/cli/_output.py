@@ -84,6 +84,43 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         line("  ".join(padded).rstrip()[: terminal_width()])
 
 
+def records(kind: str, rows: Iterable[Mapping[str, object]], *, json: bool, jsonl: bool) -> None:
+    """Print records as one document under ``kind``, as lines, or as a table of their fields."""
+    if json:
+        json_document({kind: list(rows)})
+    elif jsonl:
+        json_lines(rows)
+    else:
+        left = iter(rows)
+        first = next(left, {})
+        shown = chain([first] if first else [], left)
+        listing(kind, list(first), ([_flat(v) for v in row.values()] for row in shown))
+
+
+def listing(kind: str, headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table as it comes, or a note that there is no ``kind`` where there is no row."""
+    left = iter(rows)
+    first = next(left, None)
+    if first is None:
+        note(f"no {kind}")
+    else:
+        table(headers, chain([first], left))
+
+
+def print_lines(kind: str, lines: Iterable[str]) -> None:
+    """Print lines as they come, or a note that there is no ``kind`` where there is no line."""
+    printed = False
+    for text in lines:
+        line(text)
+        printed = True
+    if not printed:
+        note(f"no {kind}")
+
+
+def _flat(value: object) -> object:
+    return ", ".join(map(str, value)) if isinstance(value, list) else value
+
+
 def _cell(value: object) -> str:
     return "" if value is None else str(value)
 
