@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from memcli.app.stores import level_index
+from memcli.app.strategy_store import log_differences
 from memcli.budgets import count_tokens_batch
 from memcli.records.codec import turn_from_line
 from memcli.search.builder import covers_a_prefix
@@ -22,6 +23,9 @@ from memcli.store.store import Store
 
 _SAMPLED = 64
 """Turns whose index entry is compared with the stored line."""
+
+_NAMED = 20
+"""Edges that differ from the log, named one by one."""
 
 
 def undo(store: Store, *, now: datetime, wait_s: float) -> tuple[Manifest, Manifest]:
@@ -50,8 +54,19 @@ def verify_store(path: Path) -> verify.Report:
     report = verify.verify(path)
     if not report.is_sound:
         return report
-    found = _index_findings(Store.open(path).snapshot(), report)
+    snapshot = Store.open(path).snapshot()
+    found = _index_findings(snapshot, report) + _log_findings(snapshot)
     return replace(report, findings=report.findings + tuple(found))
+
+
+def _log_findings(snapshot: Snapshot) -> list[verify.Finding]:
+    """Compare the edges' S and F with a replay of the log."""
+    words = log_differences(snapshot)
+    shown = [verify.Finding("warning", "edges.jsonl", word) for word in words[:_NAMED]]
+    if len(words) > _NAMED:
+        more = f"{len(words) - _NAMED:,} more edges are not what the log leads to"
+        shown.append(verify.Finding("warning", "edges.jsonl", more))
+    return shown
 
 
 def _index_findings(snapshot: Snapshot, report: verify.Report) -> list[verify.Finding]:

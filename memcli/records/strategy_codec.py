@@ -95,8 +95,8 @@ def edge_to_dict(edge: StrategyEdge) -> dict[str, object]:
         **edge.extra,
         "source": edge.source,
         "target": edge.target,
-        "S": edge.s,
-        "F": edge.f,
+        "S": float(edge.s),
+        "F": float(edge.f),
         "status": edge.status,
     }
 

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from memcli.errors import RecordError
-from memcli.records.codec import dumps, loads, turn_from_line, turn_to_line
+from memcli.records.codec import loads, turn_from_line, turn_to_line
+from memcli.records.strategy_codec import (
+    edge_from_line,
+    edge_to_line,
+    index_line_from_line,
+    index_line_to_line,
+    node_from_line,
+    node_to_line,
+    trace_from_line,
+    trace_to_line,
+)
 from memcli.store.layout import IDENTITY
 
 TAIL_BYTES = 4096
@@ -137,5 +147,20 @@ def _rewritten(kind: str, line: bytes, path: str, number: int | None) -> tuple[s
     if kind == "turns":
         turn = turn_from_line(line, path=path, number=number)
         return turn.id, turn_to_line(turn)
-    data = loads(line)
-    return identity(kind, data), dumps(data) + b"\n"
+    return identity(kind, loads(line)), _REWRITE[kind](line, path, number)
+
+
+_REWRITE: Mapping[str, Callable[[bytes, str, int | None], bytes]] = {
+    "nodes": lambda line, path, number: node_to_line(
+        node_from_line(line, path=path, number=number)
+    ),
+    "edges": lambda line, path, number: edge_to_line(
+        edge_from_line(line, path=path, number=number)
+    ),
+    "index": lambda line, path, number: index_line_to_line(
+        index_line_from_line(line, path=path, number=number)
+    ),
+    "traces": lambda line, path, number: trace_to_line(
+        trace_from_line(line, path=path, number=number)
+    ),
+}

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from memcli.records.evidence import Source, Turn
+from memcli.records.strategy import Provenance, StrategyEdge, StrategyNode, Trace
+from memcli.records.strategy_codec import edge_to_line, node_to_line, trace_to_line
 from memcli.store.disk import Disk
 from memcli.store.snapshot import Snapshot
 
@@ -28,6 +30,31 @@ def a_turn(number: int, text: str | None = None) -> Turn:
         source=Source(format="test", file="talk.txt", line=number),
         tokens=7,
     )
+
+
+def a_trace(number: int) -> bytes:
+    """Return a line of the log."""
+    return trace_to_line(Trace(id=f"x{number}", kind="edit", time="2026-02-28T09:00:00Z"))
+
+
+def a_node(number: int) -> bytes:
+    """Return a line of a lesson."""
+    return node_to_line(
+        StrategyNode(
+            id=f"n{number:05}",
+            section="others",
+            key="k",
+            content="c",
+            provenance=Provenance(origin="hand"),
+            tokens=1,
+            tokenizer="cl100k_base",
+        )
+    )
+
+
+def an_edge(source: str, target: str, s: float = 0.0) -> bytes:
+    """Return a line of an edge."""
+    return edge_to_line(StrategyEdge(source=source, target=target, s=s))
 
 
 def texts(snapshot: Snapshot) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from store_helpers import NOW, Crash, FailingDisk, a_turn, content
+from store_helpers import NOW, Crash, FailingDisk, a_trace, a_turn, content
 
 from memcli.errors import StoreMissing, StoreReadOnly
 from memcli.store.repair import repair
@@ -28,7 +28,7 @@ def committing(*turns, traces=0, batch=None, settings=None):
         for turn in turns:
             writer.append_turn(turn)
         for _ in range(traces):
-            writer.append("traces", b'{"trace":1}\n')
+            writer.append("traces", a_trace(1))
         writer.commit(command="ingest", batch=batch, settings=settings)
 
     return step

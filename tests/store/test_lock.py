@@ -20,11 +20,13 @@ HOLD = textwrap.dedent("""
     import sys
     from datetime import UTC, datetime
     from pathlib import Path
+    from memcli.records.strategy import Trace
+    from memcli.records.strategy_codec import trace_to_line
     from memcli.store.store import Store
 
     store = Store.open(Path(sys.argv[1]))
     with store.writer(now=datetime.now(UTC), command="train") as writer:
-        writer.append("traces", b'{"n":1}\\n')
+        writer.append("traces", trace_to_line(Trace(id="x", kind="edit", time="t")))
         print("held", flush=True)
         sys.stdin.readline()
         writer.commit(command="train")

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from store_helpers import NOW, FailingDisk, a_turn, content, texts
+from store_helpers import NOW, FailingDisk, a_trace, a_turn, content, texts
 
 from memcli.errors import StoreError
 from memcli.store.store import Store
@@ -28,7 +28,7 @@ def add(store, *numbers, text=None):
     with store.writer(now=NOW) as writer:
         for number in numbers:
             writer.append_turn(a_turn(number, text))
-            writer.append("traces", b'{"n":%d}\n' % number)
+            writer.append("traces", a_trace(number))
         writer.commit(command="ingest")
 
 

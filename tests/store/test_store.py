@@ -8,7 +8,7 @@ import stat
 from datetime import timedelta
 
 import pytest
-from store_helpers import NOW, FailingDisk, a_turn, content, texts
+from store_helpers import NOW, FailingDisk, a_node, a_trace, a_turn, an_edge, content, texts
 
 from memcli.errors import (
     NothingFound,
@@ -20,6 +20,7 @@ from memcli.errors import (
     UsageError,
 )
 from memcli.records.codec import turn_to_line
+from memcli.records.strategy_codec import edge_from_line
 from memcli.store.store import Placement, Store
 
 
@@ -141,16 +142,15 @@ class TestAppendAndCommit:
             snapshot.read_line("nodes", Placement(0, 5))
 
     def test_the_newest_of_each_identity_in_order_of_first_appearance(self, store):
-        edges = [(b"a", b"b"), (b"a", b"c"), (b"a", b"b")]
+        edges = [("a", "b"), ("a", "c"), ("a", "b")]
         with store.writer(now=NOW) as writer:
             for number, (source, target) in enumerate(edges):
-                line = b'{"S":%d,"source":"%s","target":"%s"}\n' % (number, source, target)
-                writer.append("edges", line)
-                writer.append("traces", b"{}\n")
+                writer.append("edges", an_edge(source, target, number))
+                writer.append("traces", a_trace(number))
             snapshot = writer.commit(command="train")
         newest = snapshot.newest("edges")
         lines = [snapshot.read_line("edges", place) for place in newest.values()]
-        assert [line[:6] for line in lines] == [b'{"S":2', b'{"S":1']
+        assert [edge_from_line(line).s for line in lines] == [2, 1]
         assert snapshot.newest("traces") == {}
 
     def test_a_line_damaged_far_from_the_tail_is_named_by_its_number(self, store):
@@ -182,8 +182,8 @@ class TestAppendAndCommit:
 
     def test_several_files_are_one_commit(self, store):
         with store.writer(now=NOW) as writer:
-            writer.append("nodes", b'{"id":"n1","key":"k"}\n')
-            writer.append("edges", b'{"source":"n1","target":"n2"}\n')
+            writer.append("nodes", a_node(1))
+            writer.append("edges", an_edge("n00001", "n00002"))
             snapshot = writer.commit(command="train")
         assert snapshot.manifest.commit == 2
         assert {kind: snapshot.records(kind) for kind in ("nodes", "edges", "turns")} == {
@@ -228,7 +228,7 @@ class TestAppendAndCommit:
             with pytest.raises(StoreReadOnly, match="the disk is full") as caught:
                 writer.commit(command="ingest")
             with pytest.raises(StoreError, match="cannot go on"):
-                writer.append("nodes", b'{"id":"n"}\n')
+                writer.append("nodes", a_node(1))
             with pytest.raises(StoreError, match="cannot go on"):
                 writer.commit(command="ingest")
         assert "free some space" in caught.value.hint
@@ -247,7 +247,7 @@ class TestUndo:
         with store.writer(now=NOW) as writer:
             for number in range(2, 14):  # more commits than there are earlier manifests
                 writer.append_turn(a_turn(number))
-                writer.append("traces", b'{"n":1}\n')
+                writer.append("traces", a_trace(1))
                 settings = {"tz": f"Etc/GMT+{number}"}
                 writer.commit(command="ingest", batch="b", settings=settings)
         commit = store.snapshot().manifest.commit
@@ -314,8 +314,8 @@ class TestCompact:
         add(store, 1, 2, 3)
         with store.writer(now=NOW) as writer:
             writer.append_turn(a_turn(2, "corrected"))
-            writer.append("traces", b'{"a":1}\n')
-            writer.append("traces", b'{"a":1}\n')
+            writer.append("traces", a_trace(1))
+            writer.append("traces", a_trace(1))
             writer.commit(command="edit")
             report = writer.compact()
         snapshot = store.snapshot()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from store_helpers import NOW, a_turn, content, texts
+from store_helpers import NOW, a_trace, a_turn, content, texts
 
 from memcli.errors import SchemaVersionError, StoreDamaged, StoreMissing
 from memcli.store.repair import repair
@@ -17,7 +17,7 @@ def grow(store, *numbers, text=None, command="ingest"):
     with store.writer(now=NOW) as writer:
         for number in numbers:
             writer.append_turn(a_turn(number, text))
-            writer.append("traces", b'{"n":%d}\n' % number)
+            writer.append("traces", a_trace(number))
         writer.commit(command=command)
 
 
