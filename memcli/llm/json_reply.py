@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -37,7 +38,7 @@ def find_object(text: str, schema: Mapping[str, Any]) -> tuple[dict[str, Any] | 
     complaint = "it holds no JSON object"
     for candidate in _candidates(text):
         try:
-            value = codec.loads(candidate)
+            value = _loaded(candidate)
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
@@ -46,6 +47,17 @@ def find_object(text: str, schema: Mapping[str, Any]) -> tuple[dict[str, Any] | 
                 return value, ""
             complaint = fault
     return None, complaint
+
+
+def _loaded(text: str) -> Any:
+    """Return the value of JSON as models write it: raw line breaks in texts, NaN as a number.
+
+    What such a value means is for its reader to refuse.
+    """
+    try:
+        return codec.loads(text)
+    except ValueError:
+        return json.loads(text, strict=False)
 
 
 def misfit(value: Mapping[str, Any], schema: Mapping[str, Any]) -> str:

@@ -184,7 +184,8 @@ SCHEMA = {
         ('{"n": true, "label": "a", "ids": []}', "'n' is not of type integer"),
         ('{"n": 1.5, "label": "a", "ids": []}', "'n' is not of type integer"),
         ('{"n": 1, "label": "c", "ids": []}', "'label' is not one of a, b"),
-        ('{"n": NaN, "label": "a", "ids": []}', "no JSON object"),
+        ('{"n": NaN, "label": "a", "ids": []}', "'n' is not of type integer"),
+        ('{"n": 1, "label": "a", "ids": ["two\nlines"]}', ""),
         ('{"n": 1, "label": "a", "ids": [}', "no JSON object"),
     ],
 )

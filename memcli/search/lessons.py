@@ -1,0 +1,143 @@
+"""Searching lessons by words: what any index of lessons answers, and one held in memory.
+
+`rank` decides the order for every index: candidates may come from anywhere, their scores are
+computed here, in 64 bits and a fixed order, from the terms of key and content.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from memcli.search.bm25 import Statistics, bm25
+from memcli.search.tokens import stop_words, tokens
+
+MAX_QUERY_TERMS: Final = 48
+"""Terms of a question that are searched; of a longer one the rarest."""
+
+COMMON_SHARE: Final = 0.5
+"""Terms that a larger share of the lessons holds say nothing, once there are `FEW` lessons."""
+
+FEW: Final = 20
+KEY_REPEATS: Final = 2
+"""How often a term of the key counts in a lesson, beside its occurrences in the content."""
+
+
+@dataclass(frozen=True, slots=True)
+class LessonHit:
+    """A lesson as the index knows it.
+
+    Attributes:
+        id: Its node id.
+        key: Terms of the key, in order.
+        content: Terms of the content, in order.
+    """
+
+    id: str
+    key: tuple[str, ...]
+    content: tuple[str, ...]
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """All terms that count, those of the key repeated."""
+        return self.key * KEY_REPEATS + self.content
+
+
+class Lessons(Protocol):
+    """An index of the active lessons of one state."""
+
+    @property
+    def n_lessons(self) -> int:
+        """How many there are."""
+
+    @property
+    def mean_terms(self) -> float:
+        """Average number of terms of a lesson, at least 1."""
+
+    def doc_freq(self, term: str) -> int:
+        """Return how many lessons hold a term, in key or content."""
+
+    def candidates(self, terms: Collection[str], limit: int) -> list[LessonHit]:
+        """Return at least the ``limit`` best lessons by `rank` over the terms, in any order."""
+
+
+def query_terms(text: str, lessons: Lessons) -> dict[str, int]:
+    """Return the terms of a question that can find anything, each with its number of holders.
+
+    Stop words are out, and words that most lessons hold; of many the `MAX_QUERY_TERMS` rarest.
+    """
+    found = {term: lessons.doc_freq(term) for term in set(tokens(text)) - stop_words()}
+    most = COMMON_SHARE * lessons.n_lessons if lessons.n_lessons >= FEW else lessons.n_lessons
+    held = {term: holders for term, holders in found.items() if 0 < holders <= most}
+    kept = sorted(held, key=lambda term: (held[term], term))[:MAX_QUERY_TERMS]
+    return {term: held[term] for term in kept}
+
+
+def rank(
+    hits: Iterable[LessonHit], holders: Mapping[str, int], lessons: Lessons
+) -> list[tuple[float, LessonHit]]:
+    """Return (score, hit) by weighted BM25 over the terms, best first, ties by id."""
+    of = Statistics(lessons.n_lessons, lessons.mean_terms, holders)
+    weights = dict.fromkeys(holders, 1.0)
+    scored = [(bm25(hit.terms, weights, of), hit) for hit in hits]
+    return sorted(scored, key=lambda pair: (-pair[0], pair[1].id))
+
+
+def lesson_hit(node_id: str, key: str, content: str) -> LessonHit:
+    """Return a lesson's terms as every index keeps them."""
+    return LessonHit(node_id, tuple(tokens(key)), tuple(tokens(content)))
+
+
+class MemoryLessons:
+    """An index in memory that is kept level with a graph, lesson by lesson."""
+
+    def __init__(self) -> None:
+        self._hits: dict[str, LessonHit] = {}
+        self._holders: dict[str, dict[str, int]] = {}
+        self._n_terms = 0
+
+    @property
+    def n_lessons(self) -> int:
+        """How many lessons there are."""
+        return len(self._hits)
+
+    @property
+    def mean_terms(self) -> float:
+        """Average number of terms of a lesson, at least 1."""
+        return max(1.0, self._n_terms / len(self._hits)) if self._hits else 1.0
+
+    def put(self, node_id: str, key: str, content: str) -> None:
+        """Take in a lesson, in the place of an earlier state of it."""
+        self.drop(node_id)
+        hit = lesson_hit(node_id, key, content)
+        self._hits[node_id] = hit
+        self._n_terms += len(hit.terms)
+        for term, count in Counter(hit.terms).items():
+            self._holders.setdefault(term, {})[node_id] = count
+
+    def drop(self, node_id: str) -> None:
+        """Forget a lesson, if it is there."""
+        hit = self._hits.pop(node_id, None)
+        if hit is None:
+            return
+        self._n_terms -= len(hit.terms)
+        for term in set(hit.terms):
+            del self._holders[term][node_id]
+
+    def doc_freq(self, term: str) -> int:
+        """Return how many lessons hold a term, in key or content."""
+        return len(self._holders.get(term, ()))
+
+    def candidates(self, terms: Collection[str], limit: int) -> list[LessonHit]:
+        """Return the ``limit`` best lessons over the terms, and those that tie with the last."""
+        holders = {term: self.doc_freq(term) for term in terms if self.doc_freq(term)}
+        ids = {node_id for term in holders for node_id in self._holders[term]}
+        ranked = rank((self._hits[node_id] for node_id in ids), holders, self)
+        return [hit for _, hit in ranked[:limit]]
+
+
+def ids(hits: Sequence[tuple[float, LessonHit]]) -> list[str]:
+    """Return the ids of ranked lessons."""
+    return [hit.id for _, hit in hits]
