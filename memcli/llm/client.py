@@ -25,7 +25,10 @@ from memcli.llm.settings import ModelSettings
 from memcli.llm.transport import Failure, Message, RawReply, Request, Schema, Transport
 from memcli.records.answers import Usage
 
-__all__ = ["Client", "ModelSettings", "Reply", "connect"]
+__all__ = ["Client", "ModelSettings", "Observer", "Reply", "Sent", "connect"]
+
+_FINAL = frozenset({"length", "content_filter"})
+"""Why a reply is empty where another try would bring the same."""
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -53,19 +56,54 @@ class Reply:
     finish_reason: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """One request and what came of it, whether it was of use or not.
+
+    Attributes:
+        role: Who asked.
+        number: 1 for the first request of a call, then 2, 3 …
+        outcome: ``ok``; ``misfit`` (not the JSON asked for), ``empty``, ``cut``; else why
+            there was no reply: ``unreachable``, ``timeout``, ``invalid`` or ``status_500`` …
+        usage: As the server counted it, or None.
+        seconds: From sending to the last byte.
+    """
+
+    role: str
+    number: int
+    outcome: str
+    usage: Usage | None
+    seconds: float
+
+
+Observer = Callable[[Sent], None]
+"""Is told of every request, in order; a ledger, for one."""
+
+
+def _ignore(_: Sent) -> None:
+    """Observe nothing."""
+
+
 def connect(
     settings: ModelSettings,
     *,
+    observe: Observer = _ignore,
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> Client:
     """Return a client for a model; opens no connection and imports no library yet.
 
+    Args:
+        settings: Which model, where, how patiently.
+        observe: Is told of every request.
+        sleep: Waits between tries.
+        clock: Seconds, from any start.
+
     Raises:
         UsageError: If the model has no name, the address is none, or an option is not the
             user's to set.
     """
-    return Client(settings, _way(settings), sleep=sleep, clock=clock)
+    return Client(settings, _way(settings), observe=observe, sleep=sleep, clock=clock)
 
 
 def _way(settings: ModelSettings) -> Transport:
@@ -85,12 +123,13 @@ class Client:
         settings: ModelSettings,
         transport: Transport,
         *,
+        observe: Observer = _ignore,
         sleep: Callable[[float], None] = time.sleep,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         settings.check()
         self._settings, self._transport = settings, transport
-        self._sleep, self._clock = sleep, clock
+        self._observe, self._sleep, self._clock = observe, sleep, clock
         self._profile = _profile(settings)
 
     @property
@@ -127,37 +166,60 @@ class Client:
             LLMReplyCut: The length limit left nothing to show.
         """
         start = self._clock()
-        wanted = _Wanted(schema=schema, max_tokens=max_tokens, role=role)
+        wanted = _Wanted(schema=schema, max_tokens=max_tokens, role=role, requests=_Requests())
         said = [self._ask(messages, wanted)]
-        data: Mapping[str, Any] | None = None
-        if schema is not None:
-            data, fault = find_object(said[0].text, schema.schema)
-            if data is None:
-                said.append(self._ask([*messages, *_repair(said[0].text, fault)], wanted))
-                data, fault = find_object(said[1].text, schema.schema)
-            if data is None:
-                raise error_of_misfit(said[1].raw, fault, role=role, key=self._settings.api_key)
+        if schema is not None and said[0].data is None:
+            said.append(self._ask([*messages, *_repair(said[0].text, said[0].fault)], wanted))
+            if said[1].data is None:
+                key = self._settings.api_key
+                raise error_of_misfit(said[1].raw, said[1].fault, role=role, key=key)
         return Reply(
             text=said[-1].text,
-            data=data,
+            data=said[-1].data,
             usage=_total([one.raw.usage for one in said]),
             model=said[-1].raw.model or self.model,
             seconds=self._clock() - start,
-            attempts=sum(one.tries for one in said),
+            attempts=wanted.requests.sent,
             finish_reason=said[-1].raw.finish_reason,
         )
 
     def _ask(self, messages: Sequence[Message], wanted: _Wanted) -> _Said:
-        """Return a reply with words in it, after retries and after what the model refuses."""
-        tries = 0
+        """Return a reply with words in it, after retries and after what the model refuses.
+
+        An empty reply, which constrained decoding can bring about, gets one more try.
+        """
+        tries = empty = 0
         while True:
             tries += 1
             request = self._request(messages, wanted)
-            outcome = self._transport.send(request)
-            if isinstance(outcome, RawReply):
-                return self._spoken(outcome, tries, wanted)
-            if not self._has_learnt(outcome, request):
+            outcome = self._sent(request, wanted)
+            if isinstance(outcome, _Said):
+                if outcome.text:
+                    return outcome
+                empty += 1
+                if empty > 1 or outcome.raw.finish_reason in _FINAL:
+                    key = self._settings.api_key
+                    raise error_of_empty(outcome.raw, who=self._who, role=wanted.role, key=key)
+            elif not self._has_learnt(outcome, request):
                 self._wait_or_raise(outcome, tries)
+
+    def _sent(self, request: Request, wanted: _Wanted) -> _Said | Failure:
+        """Send one request, tell the observer, and return what came of it."""
+        start = self._clock()
+        outcome = self._transport.send(request)
+        seconds = self._clock() - start
+        heard = outcome if isinstance(outcome, Failure) else _heard(outcome, wanted.schema)
+        wanted.requests.sent += 1
+        self._observe(
+            Sent(
+                role=wanted.role,
+                number=wanted.requests.sent,
+                outcome=_outcome(heard, wanted.schema),
+                usage=None if isinstance(outcome, Failure) else outcome.usage,
+                seconds=seconds,
+            )
+        )
+        return heard
 
     def _request(self, messages: Sequence[Message], wanted: _Wanted) -> Request:
         settings, profile = self._settings, self._profile
@@ -172,12 +234,6 @@ class Client:
                 **settings.options,
             },
         )
-
-    def _spoken(self, raw: RawReply, tries: int, wanted: _Wanted) -> _Said:
-        text = without_thoughts(raw.text)
-        if not text:
-            raise error_of_empty(raw, who=self._who, role=wanted.role, key=self._settings.api_key)
-        return _Said(raw=raw, text=text, tries=tries)
 
     def _has_learnt(self, failure: Failure, request: Request) -> bool:
         """Return True when a refusal names a parameter that can be left out from now on."""
@@ -210,15 +266,42 @@ class _Wanted:
     schema: Schema | None
     max_tokens: int
     role: str
+    requests: _Requests
+
+
+@dataclass(slots=True)
+class _Requests:
+    """Counts the requests of one call."""
+
+    sent: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Said:
-    """A reply with words: as it came, without its thinking, and after how many tries."""
+    """A reply: as it came, without its thinking, and the object in it or why there is none."""
 
     raw: RawReply
     text: str
-    tries: int
+    data: Mapping[str, Any] | None = None
+    fault: str = ""
+
+
+def _heard(raw: RawReply, schema: Schema | None) -> _Said:
+    text = without_thoughts(raw.text)
+    if not text or schema is None:
+        return _Said(raw=raw, text=text)
+    data, fault = find_object(text, schema.schema)
+    return _Said(raw=raw, text=text, data=data, fault=fault)
+
+
+def _outcome(heard: _Said | Failure, schema: Schema | None) -> str:
+    """Return `Sent.outcome`."""
+    if isinstance(heard, Failure):
+        is_status = heard.kind == "status" and heard.status is not None
+        return f"status_{heard.status}" if is_status else heard.kind
+    if not heard.text:
+        return "cut" if heard.raw.finish_reason == "length" else "empty"
+    return "misfit" if schema is not None and heard.data is None else "ok"
 
 
 def _profile(settings: ModelSettings) -> Profile:

@@ -22,14 +22,24 @@ POLL_S = 0.05
 
 
 @contextmanager
-def hold(path: Path, *, command: str, now: datetime, wait_s: float = 0.0) -> Iterator[None]:
-    """Hold the writer lock of the store directory ``path``.
+def hold(
+    path: Path,
+    *,
+    command: str,
+    now: datetime,
+    wait_s: float = 0.0,
+    names: tuple[str, str] = (LOCK, HOLDER),
+    what: str = "writer",
+) -> Iterator[None]:
+    """Hold the writer lock of the store directory ``path``, or another lock in a directory.
 
     Args:
         path: The store.
         command: Shown to whoever waits.
         now: Shown to whoever waits.
         wait_s: Seconds to wait for another writer; 0 gives up at once.
+        names: File of the lock, and of its holder's name.
+        what: What the holder is, in words.
 
     Raises:
         StoreLocked: If another writer still holds it; names its pid and host.
@@ -37,26 +47,26 @@ def hold(path: Path, *, command: str, now: datetime, wait_s: float = 0.0) -> Ite
     """
     import filelock  # not needed by a reader
 
-    lock = filelock.FileLock(path / LOCK, timeout=wait_s, mode=0o600, poll_interval=POLL_S)
+    lock = filelock.FileLock(path / names[0], timeout=wait_s, mode=0o600, poll_interval=POLL_S)
     with writing(path):
         try:
             lock.acquire()
         except filelock.Timeout as error:
             raise StoreLocked(
-                f"{path} is locked by another writer: {_holder(path)}",
+                f"{path} is locked by another {what}: {_holder(path / names[1])}",
                 hint="wait for it to finish, or give it time with --wait SECONDS",
             ) from error
     try:
         with writing(path):
-            _sign(path, command, now)
+            _sign(path / names[1], command, now)
         yield
     finally:
         with suppress(OSError):  # only a name for others to read; the lock itself is what counts
-            (path / HOLDER).unlink(missing_ok=True)
+            (path / names[1]).unlink(missing_ok=True)
         lock.release()
 
 
-def _sign(path: Path, command: str, now: datetime) -> None:
+def _sign(file: Path, command: str, now: datetime) -> None:
     """Leave pid, host and command where a waiting process can read them."""
     import socket  # a reader has no use for it
 
@@ -66,17 +76,16 @@ def _sign(path: Path, command: str, now: datetime) -> None:
         "command": command,
         "since": timestamp(now),
     }
-    file = path / HOLDER
     file.unlink(missing_ok=True)
     descriptor = os.open(file, os.O_WRONLY | os.O_CREAT, 0o600)
     with open(descriptor, "wb") as stream:
         stream.write(dumps(data))
 
 
-def _holder(path: Path) -> str:
+def _holder(file: Path) -> str:
     """Return who holds the lock, in words."""
     try:
-        data = loads((path / HOLDER).read_bytes())
+        data = loads(file.read_bytes())
         return (
             f"pid {data['pid']} on {data['host']}, `memcli {data['command']}` since {data['since']}"
         )

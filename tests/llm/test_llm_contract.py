@@ -202,7 +202,12 @@ def test_empty_reply(door: Door, content: str | None, finish: str) -> None:
     error, fake = fail(door, [fake_llm.say(content, finish=finish)])
     assert type(error) is LLMReplyInvalid
     assert "empty" in error.message
-    assert len(fake.seen) == 1
+    assert len(fake.seen) == (2 if finish == "stop" else 1)
+
+
+def test_an_empty_reply_gets_one_more_try(door: Door) -> None:
+    reply, fake = ask(door, [fake_llm.say(""), fake_llm.say("Friday [1]")])
+    assert (reply.text, reply.attempts, len(fake.seen)) == ("Friday [1]", 2, 2)
 
 
 @pytest.mark.parametrize("content", [None, "", "<think>the first line says that"])
