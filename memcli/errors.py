@@ -128,6 +128,12 @@ class SourceFormatError(MemcliError):
     code = "source_format"
 
 
+class BudgetExceeded(MemcliError):
+    """A hard limit that the user set was reached; what was done so far is kept."""
+
+    code = "budget"
+
+
 class LLMError(MemcliError):
     """A model call gave no usable reply. Never an answer, never a score."""
 

@@ -82,6 +82,10 @@ class Graph:
         """Yield the routing index: a line for each active node, in order of creation."""
         return (index_entry(node) for node in self.nodes())
 
+    def index_line(self, node_id: str) -> IndexLine:
+        """Return the index line of a known node."""
+        return index_entry(self._nodes[node_id])
+
     def twin(self, content: str) -> str | None:
         """Return the active node that says exactly this, white space and case aside, or None."""
         return self._contents.get(normal_form(content))
