@@ -44,18 +44,26 @@ def connect_model(config: Config, model: str | None, api_base: str | None) -> Cl
     Raises:
         UsageError: If the key file or a setting is unusable.
     """
+    return connect(model_settings(config, model, api_base))
+
+
+def model_settings(config: Config, model: str | None, api_base: str | None) -> ModelSettings:
+    """Return which model to ask, where and how, from options and configuration.
+
+    Raises:
+        UsageError: If none is named, or the key file or a setting is unusable.
+    """
     name = config.resolve("model", model).value
     if name is None:
         raise UsageError("no model is configured", hint="give --model")
     base = config.resolve("api_base", api_base).value
     timeout = config.resolve("timeout").value or "120"
-    settings = ModelSettings(
+    return ModelSettings(
         model=name,
         api_base=base,
         api_key=_key(config, name, base),
         timeout_s=parse_seconds(timeout),
     )
-    return connect(settings)
 
 
 def _key(config: Config, model: str, api_base: str | None) -> Secret | None:

@@ -25,7 +25,8 @@ REPORT: Final = "report.json"
 LEDGER: Final = "ledger.jsonl"
 EVALUATIONS: Final = "evaluations.jsonl"
 TRACES: Final = "evaluation_traces.jsonl"
-LOGS: Final = (LEDGER, EVALUATIONS, TRACES)
+POST_CURATE: Final = "post_curate.jsonl"
+LOGS: Final = (LEDGER, EVALUATIONS, TRACES, POST_CURATE)
 
 _NAME = re.compile(r"run-([0-9]{4,})")
 _LOCK = ("train.lock", "trainer.json")

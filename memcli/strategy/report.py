@@ -135,6 +135,39 @@ def report(
     }
 
 
+def report_lines(figures: Mapping[str, Any]) -> list[str]:
+    """Return a run's figures for people."""
+    tokens, cost = figures["training_tokens"], figures["cost_usd"]
+    lines = [
+        f"run        {figures['run']}: {figures['steps']:,} of {figures['examples']:,} steps, "
+        f"{figures['retriever']} retriever, rounds {figures['max_rounds']}",
+        f"accuracy   {percent(figures['accuracy'])} of all training predictions, "
+        f"{percent(figures['accuracy_last_100'])} of the last {LAST}",
+        f"memory     {figures['nodes']:,} lessons and {figures['edges']:,} edges learnt; at most "
+        f"{figures['most_memory_nodes']} lessons, {figures['most_memory_tokens']:,} tokens shown",
+        f"tokens     {tokens:,} for training; "
+        + ("cost unknown" if cost is None else f"${cost:.4f} in all"),
+    ]
+    for each in figures["evaluations"]:
+        where = "the empty memory" if each["memory"] == "empty" else f"step {each['step']}"
+        failed = f", {each['failed']} failed" if each["failed"] else ""
+        lines.append(f"{each['phase']:10} {percent(each['accuracy'])} at {where}{failed}")
+    if figures["failures"]:
+        lines.append(f"failures   {_counts(figures['failures'])}")
+    if figures["discarded"]:
+        lines.append(f"discarded  {_counts(figures['discarded'])}")
+    return lines
+
+
+def percent(share: float | None) -> str:
+    """Return a share for people; a dash where there is none."""
+    return "–" if share is None else f"{100 * share:.1f} %"
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())
+
+
 def _tokens(ledger: Iterable[Mapping[str, Any]], phase: str) -> dict[str, int]:
     calls = [call for call in ledger if call["phase"] == phase]
     kinds = (

@@ -7,13 +7,16 @@ named in the outcome; what would have needed it is left out, and nothing is made
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from memcli.errors import LLMReplyCut, LLMReplyInvalid
+from memcli.llm.transport import Schema
 from memcli.records.strategy import Label
-from memcli.strategy.asking import Asker
+from memcli.strategy.asking import Asker, Prompt
 from memcli.strategy.curator import NEAREST, Case, curate
 from memcli.strategy.generator import Generated, generate, transitions
 from memcli.strategy.lexical import nearest
@@ -37,6 +40,7 @@ class Method:
         retrieval: The retriever and its bounds.
         scorer: Scores predictions.
         count: Counts tokens.
+        clock: Seconds; times a retrieval without the model's part.
         max_rounds: Attempts at one example: while wrong, the reflection is shown and another
             prediction made.
         whole_index: The curator sees the whole index instead of the nearest lines.
@@ -46,6 +50,7 @@ class Method:
     retrieval: Settings
     scorer: Scorer
     count: Callable[[str], int]
+    clock: Callable[[], float] = time.perf_counter
     max_rounds: int = 1
     whole_index: bool = False
     may_merge: bool = False
@@ -118,7 +123,29 @@ def train_on(example: Example, memory: StrategyMemory, method: Method, ask: Aske
 
 
 def _retrieve(question: str, memory: StrategyMemory, method: Method, ask: Asker) -> Retrieved:
-    return retrieve(question, memory, memory.lessons, method.retrieval, count=method.count, ask=ask)
+    start = method.clock()
+    timed = _Timed(ask, method.clock)
+    found = retrieve(
+        question, memory, memory.lessons, method.retrieval, count=method.count, ask=timed
+    )
+    own = method.clock() - start - timed.seconds
+    retrieval = replace(found.retrieval, milliseconds=round(1_000 * own, 3))
+    return replace(found, retrieval=retrieval)
+
+
+class _Timed:
+    """An asker whose time is measured."""
+
+    def __init__(self, ask: Asker, clock: Callable[[], float]) -> None:
+        self._ask, self._clock, self.seconds = ask, clock, 0.0
+
+    def ask(self, prompt: Prompt, schema: Schema, *, max_tokens: int) -> Mapping[str, Any]:
+        """Return what the model replied."""
+        start = self._clock()
+        try:
+            return self._ask.ask(prompt, schema, max_tokens=max_tokens)
+        finally:
+            self.seconds += self._clock() - start
 
 
 def _reflect_in_rounds(

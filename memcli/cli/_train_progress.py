@@ -1,0 +1,59 @@
+"""How a training run is told on stderr: a live line on terminals, now and then elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from memcli.cli._output import note
+
+if TYPE_CHECKING:
+    from memcli.app.train import Progress
+
+EVERY_S = 10.0
+"""Between two lines where there is no terminal."""
+
+
+@contextmanager
+def watching() -> Iterator[Callable[[Progress], None]]:
+    """Yield a function that shows progress; safe to call from several threads."""
+    lock, start = threading.Lock(), time.monotonic()
+    if not sys.stderr.isatty():
+        last = [start]
+
+        def plain(progress: Progress) -> None:
+            with lock:
+                now = time.monotonic()
+                if now - last[0] >= EVERY_S:
+                    last[0] = now
+                    note(describe(progress, now - start))
+
+        yield plain
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("starting") as status:
+
+        def live(progress: Progress) -> None:
+            with lock:
+                status.update(describe(progress, time.monotonic() - start))
+
+        yield live
+
+
+def describe(progress: Progress, elapsed_s: float) -> str:
+    """Return one line: step, recent accuracy, nodes, edges, tokens, spend, time left."""
+    parts = [f"{progress.phase} {progress.done:,}/{progress.of:,}"]
+    if progress.recent is not None:
+        parts.append(f"last 25: {100 * progress.recent:.0f} %")
+    parts += [f"{progress.nodes:,} nodes", f"{progress.edges:,} edges"]
+    parts.append(f"{progress.tokens:,} tokens")
+    parts.append("cost unknown" if progress.cost_usd is None else f"${progress.cost_usd:.2f}")
+    if progress.phase == "train" and progress.done:
+        left = elapsed_s / progress.done * (progress.of - progress.done)
+        parts.append(f"{left / 60:.0f} min left" if left >= 90 else f"{left:.0f} s left")
+    return ", ".join(parts)
