@@ -169,7 +169,8 @@ def _resumed(store: Store, request: TrainRequest, options: Options, config: Conf
             hint="give that stream, or start a new run without --resume",
         )
     settings = _settings(config, _options_of(options, kept))
-    again = replace(before, stream=path, max_cost=request.max_cost, workers=request.workers)
+    cap = before.max_cost if request.max_cost is None else request.max_cost
+    again = replace(before, stream=path, max_cost=cap, workers=request.workers)
     again.check_cost(settings.model)
     return Prepared(
         request=again,

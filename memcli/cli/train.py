@@ -88,7 +88,7 @@ def train(
         typer.Option("--rank", help="Out-edges by mean, ucb or thompson.", metavar="NAME"),
     ] = "mean",
     near_duplicates: Annotated[
-        bool, typer.Option("--no-near-duplicates", help="Refuse lessons that nearly repeat one.")
+        bool, typer.Option("--near-duplicates", help="Refuse lessons that nearly repeat one.")
     ] = False,
     whole_graph: Annotated[
         bool, typer.Option("--whole-graph", help="Load all lessons while they fit.")

@@ -66,6 +66,7 @@ class Sent:
         outcome: ``ok``; ``misfit`` (not the JSON asked for), ``empty``, ``cut``; else why
             there was no reply: ``unreachable``, ``timeout``, ``invalid`` or ``status_500`` …
         usage: As the server counted it, or None.
+        said: What the model said, thinking included; None where there was no reply.
         seconds: From sending to the last byte.
     """
 
@@ -73,6 +74,7 @@ class Sent:
     number: int
     outcome: str
     usage: Usage | None
+    said: str | None
     seconds: float
 
 
@@ -216,6 +218,7 @@ class Client:
                 number=wanted.requests.sent,
                 outcome=_outcome(heard, wanted.schema),
                 usage=None if isinstance(outcome, Failure) else outcome.usage,
+                said=None if isinstance(outcome, Failure) else outcome.text,
                 seconds=seconds,
             )
         )

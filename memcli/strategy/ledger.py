@@ -1,11 +1,13 @@
 """Every request to a model, as it is written down: who asked, what it cost, what came of it.
 
-A ledger line is made for failed requests too; what a server did not count is null. Prompt
-tokens are split into routing index, loaded lessons and the rest.
+A ledger line is made for failed requests too; where there was no reply its counts are null,
+and where a server counts nothing memcli does. Prompt tokens are split into routing index,
+loaded lessons and the rest.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
@@ -14,6 +16,7 @@ from memcli.errors import BudgetExceeded
 from memcli.llm.client import Client, Observer, Sent
 from memcli.llm.prices import Price
 from memcli.llm.transport import Schema
+from memcli.records.answers import Usage
 from memcli.strategy.asking import Prompt
 
 Phase = Literal["train", "validation", "test"]
@@ -119,11 +122,12 @@ class Book:
     clock: Callable[[], float]
     part: int = 1
     _lines: dict[str, int] = field(default_factory=dict)
+    _turn: threading.Lock = field(default_factory=threading.Lock)
 
     def line_tokens(self, text: str) -> int:
         """Return the tokens of a block of whole lines; each line is counted once and kept.
 
-        Exact, since no token reaches over a line break into the next line.
+        Exact but for blank lines: else no token reaches over a line break into the next line.
         """
         total = 0
         for line in text.splitlines(keepends=True):
@@ -136,8 +140,9 @@ class Book:
     def enter(self, call: Call) -> None:
         """Write a call down."""
         line = asdict(call)
-        self.spending.add(line)
-        self.write(line)
+        with self._turn:  # evaluations ask from several threads
+            self.spending.add(line)
+            self.write(line)
 
 
 class LedgerAsker:
@@ -172,19 +177,15 @@ class LedgerAsker:
         return reply.data or {}
 
     def _enter(self, sent: Sent) -> None:
-        book, usage = self._book, sent.usage
-        spoke = sent.outcome in {"ok", "misfit", "empty", "cut"}
-        index = book.line_tokens(self._prompt.index) if spoke else None
-        memory = book.line_tokens(self._prompt.memory) if spoke else None
-        total: int | None = None
+        book, usage = self._book, self._used(sent)
+        index = memory = rest = cost = None
         if usage is not None:
-            total = usage.prompt_tokens
-        elif spoke:
-            total = sum(book.count(message["content"]) for message in self._prompt.messages)
-        rest = None if total is None else max(0, total - (index or 0) - (memory or 0))
-        cost = None if usage is None else usage.cost_usd
-        if usage is not None and cost is None and book.price is not None:
-            cost = book.price.of(usage)
+            index = book.line_tokens(self._prompt.index)
+            memory = book.line_tokens(self._prompt.memory)
+            rest = max(0, usage.prompt_tokens - index - memory)
+            cost = usage.cost_usd
+            if cost is None and book.price is not None:
+                cost = book.price.of(usage)
         book.enter(
             Call(
                 role=sent.role,
@@ -192,7 +193,7 @@ class LedgerAsker:
                 step=self.step,
                 part=book.part,
                 elapsed_s=round(book.clock(), 3),
-                prompt_tokens=total,
+                prompt_tokens=None if usage is None else usage.prompt_tokens,
                 index_tokens=index,
                 memory_tokens=memory,
                 rest_tokens=rest,
@@ -202,6 +203,22 @@ class LedgerAsker:
                 seconds=round(sent.seconds, 4),
                 attempt=sent.number,
                 outcome=sent.outcome,
-                counted="server" if usage is not None else "memcli",
+                counted="memcli" if sent.usage is None else "server",
             )
+        )
+
+    def _used(self, sent: Sent) -> Usage | None:
+        """Return the tokens of a request, counted here where the server does not count.
+
+        The repair try's few words are left out of such a count. None where nothing came back.
+        """
+        if sent.usage is not None or sent.said is None:
+            return sent.usage
+        rest, known = "\n".join(each["content"] for each in self._prompt.messages), 0
+        for block in filter(None, (self._prompt.index, self._prompt.memory)):
+            known += self._book.line_tokens(block)
+            rest = rest.replace(block, "", 1)
+        return Usage(
+            prompt_tokens=known + self._book.count(rest),
+            completion_tokens=self._book.count(sent.said),
         )
