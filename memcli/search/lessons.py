@@ -108,6 +108,11 @@ class MemoryLessons:
         """Average number of terms of a lesson, at least 1."""
         return max(1.0, self._n_terms / len(self._hits)) if self._hits else 1.0
 
+    @property
+    def n_terms(self) -> int:
+        """Terms in all lessons."""
+        return self._n_terms
+
     def put(self, node_id: str, key: str, content: str) -> None:
         """Take in a lesson, in the place of an earlier state of it."""
         self.drop(node_id)
