@@ -15,6 +15,7 @@ from datetime import datetime
 from itertools import count as numbers
 from typing import Any
 
+from memcli.app.checkpoints import checkpoint_name
 from memcli.app.strategy_store import (
     Marks,
     append_change,
@@ -25,7 +26,7 @@ from memcli.app.strategy_store import (
 )
 from memcli.app.train_request import TrainRequest
 from memcli.budgets import count_tokens
-from memcli.errors import LLMReplyInvalid
+from memcli.errors import LLMReplyInvalid, UsageError
 from memcli.llm.client import Client, Observer
 from memcli.llm.prices import price_of
 from memcli.records.strategy import Provenance, Trace
@@ -216,8 +217,19 @@ class TrainingRun:
         return [node for node in nodes if node.provenance.run == self._folder.name]
 
     def _recall(self) -> int:
-        """Take up the scores of earlier parts; return how many steps are done."""
+        """Take up the scores of earlier parts; return how many steps are done.
+
+        Raises:
+            UsageError: If steps of the run were taken back: its later states would no longer
+                follow from its earlier ones.
+        """
         traces = self._traces()
+        tried = (line["step"] for line in self._folder.lines(LEDGER) if line["phase"] == "train")
+        if max(tried, default=0) > len(traces) + 1:
+            raise UsageError(
+                f"{self._folder.name} was undone: the log has {len(traces)} of its steps",
+                hint="start a new run",
+            )
         self._state.scores = [(t.right or 0, t.total) for t in traces if t.total]
         return len(traces)
 
@@ -386,11 +398,6 @@ def training_order(examples: Sequence[Example], epochs: int, seed: int) -> list[
         random.Random(f"{seed}:{epoch}").shuffle(shuffled)
         order += shuffled
     return order
-
-
-def checkpoint_name(run: str, step: int) -> str:
-    """Return the name of the state after a step of a run."""
-    return f"{run}.{step}"
 
 
 def _trace(

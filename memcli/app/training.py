@@ -75,6 +75,11 @@ class Prepared:
     folder: RunFolder | None = None
     wait_s: float = 60.0
 
+    @property
+    def name(self) -> str:
+        """The run's name; empty in a dry run."""
+        return self.folder.name if self.folder else ""
+
     def run(self, tell: Callable[[Progress], None]) -> dict[str, object]:
         """Train, and return the report; see `TrainingRun.go`."""
         if self.store is None or self.folder is None:

@@ -28,7 +28,9 @@ AsOfOption = Annotated[
 AtOption = Annotated[
     str | None,
     typer.Option(
-        "--at", help="The state of this checkpoint; `memcli inspect checkpoints`.", metavar="NAME"
+        "--at",
+        help="The state of this checkpoint (`memcli inspect checkpoints`), or best.",
+        metavar="NAME",
     ),
 ]
 WaitOption = Annotated[

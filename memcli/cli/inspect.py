@@ -79,6 +79,7 @@ def inspect(
 
     Example: memcli inspect edges --sort mean | head
     """
+    from memcli.app.checkpoints import state_at
     from memcli.app.stores import open_store
     from memcli.app.wiring import load_config, store_path
 
@@ -97,7 +98,7 @@ def inspect(
     )
     view.check(what)
     opened = open_store(store_path(load_config(), store))
-    snapshot = opened.snapshot(at)
+    snapshot = state_at(opened, at)
     for warning in snapshot.warnings:
         note(warning)
     _VIEWS[what](opened, snapshot, view)

@@ -39,10 +39,11 @@ def show(
 
     Example: memcli show t4k2m7qa --context 5
     """
+    from memcli.app.checkpoints import state_at
     from memcli.app.stores import open_store
     from memcli.app.wiring import load_config, store_path
 
-    snapshot = open_store(store_path(load_config(), store)).snapshot(at)
+    snapshot = state_at(open_store(store_path(load_config(), store)), at)
     if _NODE.fullmatch(name):
         _show_node(snapshot, name, json)
     else:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from memcli.app.train_request import Examples
-    from memcli.app.training import Estimate
+    from memcli.app.training import Estimate, Prepared
 
 REJECTED = 6
 
@@ -120,7 +120,6 @@ def train(
     """
     from memcli.app.train_request import TrainRequest
     from memcli.app.training import Options, estimate, prepare
-    from memcli.cli._train_progress import watching
 
     request = TrainRequest(
         stream=stream or "",
@@ -151,10 +150,22 @@ def train(
         if dry_run:
             _show_estimate(estimate(prepared), json)
             return 0
-        with watching() as tell:
-            report = prepared.run(tell)
+        report = _run(prepared)
     _show(report, json)
     return REJECTED if prepared.examples.rejected else 0
+
+
+def _run(prepared: Prepared) -> Mapping[str, object]:
+    """Train; say how to go on where that is cut short."""
+    from memcli.cli._train_progress import watching
+    from memcli.errors import MemcliError
+
+    try:
+        with watching() as tell:
+            return prepared.run(tell)
+    except (KeyboardInterrupt, MemcliError):
+        note(f"{prepared.name} stopped; `memcli train --resume` goes on at the next example")
+        raise
 
 
 def _tell_rejected(examples: Examples) -> None:
