@@ -1,8 +1,8 @@
 """Lessons and index lines as prompts show them.
 
 A lesson is ``[id] content``; its further lines are indented, so that no lesson can pass for
-two. Each line ends with a line break and is counted with it: the sum of the counts bounds the
-count of the whole block, which a tokenizer may only shorten.
+two. Each line ends with a line break and is counted with it. No cl100k_base token reaches over
+a line break into a next line's bracket, so the counts of the lines add up to that of the block.
 """
 
 from __future__ import annotations

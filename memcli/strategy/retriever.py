@@ -160,7 +160,6 @@ def _nothing(settings: Settings, outcome: RetrievalOutcome) -> Retrieved:
 def _retrieved(
     choice: _Choice, found: Traversal, settings: Settings, count: Callable[[str], int]
 ) -> Retrieved:
-    memory = memory_block(found.nodes)
     retrieval = Retrieval(
         retriever=settings.name,
         outcome="loaded" if found.nodes else "no_valid_entry",
@@ -169,10 +168,10 @@ def _retrieved(
         loaded=found.loaded,
         considered=found.considered,
         traversed=found.traversed,
-        memory_tokens=count(memory) if memory else 0,
+        memory_tokens=sum(node_tokens(node, count) for node in found.nodes),
         discarded=dict(sorted(choice.discarded.items())),
     )
-    return Retrieved(retrieval=retrieval, nodes=found.nodes, memory=memory)
+    return Retrieved(retrieval=retrieval, nodes=found.nodes, memory=memory_block(found.nodes))
 
 
 def _choose(
