@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from memcli import prompts
 from memcli.llm.client import Client
 from memcli.records.answers import REFUSAL, Abstained, Answer, Answered
+from memcli.records.marks import EVIDENCE_FENCE, STRATEGIES_FENCE, STRATEGIES_HEAD
 from memcli.records.pack import Tier
 
 PROMPT = "reader"
@@ -31,7 +32,6 @@ _RANGE = r"\d+(?:\s*[–-]\s*\d+)?"
 # [3], [1, 4], [2-4], 【3】, 【3†source】; not [2024-05-08].
 _MARK = re.compile(rf"[\[【]\s*({_RANGE}(?:\s*[,;]\s*{_RANGE})*)\s*(?:†[^\]】]*)?[\]】]")
 _ENDS = re.compile(r"(\d+)(?:\s*[–-]\s*(\d+))?")
-_TAG_LIKE = re.compile(r"[</]evidence|evidence>")
 _LARGEST_RANGE = 100
 _AROUND_REFUSAL = " \t\r\n\"'`*_“”‘’«»„"
 
@@ -59,6 +59,7 @@ def read(
     *,
     tier: Tier = "match",
     always_read: bool = False,
+    strategies: str = "",
     mask: Callable[[str], str] = lambda text: text,
 ) -> Answer:
     """Return a model's answer from the evidence, or an abstention.
@@ -70,6 +71,7 @@ def read(
         client: The model to ask, once.
         tier: On ``none`` the reader abstains without a call.
         always_read: Asks the model on ``none`` too, as the paper does.
+        strategies: Lessons as lines ``[id] …``, shown in a fence of their own, not citable.
         mask: Applied to all that is sent; the identity unless the caller hides secrets.
 
     Raises:
@@ -77,7 +79,7 @@ def read(
     """
     if not evidence or (tier == "none" and not always_read):
         return Abstained(reason="no_evidence", model=client.model)
-    messages = reader_messages(evidence, question, as_of, mask=mask)
+    messages = reader_messages(evidence, question, as_of, strategies=strategies, mask=mask)
     reply = client.complete(messages, max_tokens=ANSWER_TOKENS, role=PROMPT)
     if is_refusal(reply.text):
         return Abstained(reason="reader_refused", usage=reply.usage, model=reply.model)
@@ -90,6 +92,7 @@ def reader_messages(
     question: str,
     as_of: str,
     *,
+    strategies: str = "",
     mask: Callable[[str], str] = lambda text: text,
 ) -> list[dict[str, str]]:
     """Return the chat messages of a reader call: rules, fenced evidence, question last."""
@@ -100,9 +103,18 @@ def reader_messages(
         refusal=REFUSAL,
         fence=fence_for(lines, asked),
         evidence=lines,
+        strategies=strategies_block(mask(strategies)),
         as_of=as_of,
         question=asked,
     )
+
+
+def strategies_block(lessons: str) -> str:
+    """Return lessons in their own fence, with a line that says what they are; empty for none."""
+    if not lessons:
+        return ""
+    fence = fence_for(lessons, name=STRATEGIES_FENCE)
+    return f"\n<{fence}>\n{STRATEGIES_HEAD}\n{lessons.rstrip()}\n</{fence}>\n"
 
 
 def numbered(evidence: Sequence[EvidenceLine]) -> str:
@@ -116,16 +128,16 @@ def numbered(evidence: Sequence[EvidenceLine]) -> str:
     )
 
 
-def fence_for(*texts: str) -> str:
+def fence_for(*texts: str, name: str = EVIDENCE_FENCE) -> str:
     """Return a tag name that none of the texts can close.
 
     ``evidence``, else the first of ``evidence-2``, ``evidence-3`` … that does not occur, case,
     width, spaces and invisible characters aside. Deterministic: the same texts, the same name.
     """
     seen = _squeezed("\n".join(texts))
-    if not _TAG_LIKE.search(seen):
-        return "evidence"
-    fences = (f"evidence-{number}" for number in itertools.count(2))
+    if not re.search(rf"[</]{name}|{name}>", seen):
+        return name
+    fences = (f"{name}-{number}" for number in itertools.count(2))
     return next(fence for fence in fences if fence not in seen)
 
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import tzinfo
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from memcli import reader
 from memcli.app.evidence import evidence_as_dict, pack_as_dict
 from memcli.app.prompting import reader_lines
-from memcli.app.wiring import Config, parse_seconds
+from memcli.app.wiring import Config, parse_seconds, parse_tokens
 from memcli.errors import UsageError
 from memcli.llm.client import Client, ModelSettings, connect
 from memcli.llm.keys import Secret, key_from_environment, read_key_file
 from memcli.records.answers import Answer, Answered
 from memcli.records.pack import EvidencePack
+
+if TYPE_CHECKING:
+    from memcli.store.snapshot import Snapshot
+    from memcli.strategy.retriever import Retrieved
 
 Reader = Literal["llm", "extractive"]
 
@@ -74,7 +79,12 @@ def _key(config: Config, model: str, api_base: str | None) -> Secret | None:
 
 
 def answer(
-    pack: EvidencePack, tz: tzinfo, client: Client | None, *, always_read: bool = False
+    pack: EvidencePack,
+    tz: tzinfo,
+    client: Client | None,
+    *,
+    always_read: bool = False,
+    strategies: Retrieved | None = None,
 ) -> Answer:
     """Return an answer with citations, or an abstention.
 
@@ -83,6 +93,7 @@ def answer(
         tz: Zone of shown times.
         client: The model to ask once; None quotes the best evidence.
         always_read: Ask even where nothing matched.
+        strategies: Lessons that the reader sees beside the evidence.
 
     Raises:
         LLMError: If the model gave no usable reply.
@@ -91,12 +102,44 @@ def answer(
     if client is None:
         return reader.extractive(lines, pack.question, tier=pack.tier)
     return reader.read(
-        lines, pack.question, pack.as_of, client, tier=pack.tier, always_read=always_read
+        lines,
+        pack.question,
+        pack.as_of,
+        client,
+        tier=pack.tier,
+        always_read=always_read,
+        strategies=strategies.memory if strategies else "",
     )
 
 
-def answer_as_dict(answer: Answer, pack: EvidencePack) -> dict[str, object]:
-    """Return an answer and its evidence as the JSON document that `memcli ask` prints."""
+def strategies_for(config: Config, snapshot: Snapshot, question: str) -> Retrieved | None:
+    """Return the lessons that go with a question, found by words; None without one.
+
+    Raises:
+        UsageError: If the setting ``strategy_tokens`` makes no sense.
+    """
+    if not snapshot.records("nodes"):
+        return None
+    from memcli.app.query import run_query
+    from memcli.strategy.limits import Limits
+    from memcli.strategy.retriever import Settings
+
+    tokens = config.resolve("strategy_tokens", None, snapshot.manifest.settings).value or "0"
+    settings = Settings(name="lexical", limits=Limits(memory_tokens=parse_tokens(tokens)))
+    found = run_query(snapshot, question, settings).retrieved
+    return found if found.nodes else None
+
+
+def answer_as_dict(
+    answer: Answer, pack: EvidencePack, strategies: Sequence[str] = ()
+) -> dict[str, object]:
+    """Return an answer and its evidence as the JSON document that `memcli ask` prints.
+
+    Args:
+        answer: What was answered.
+        pack: From which evidence.
+        strategies: Ids of the lessons that the reader saw.
+    """
     document: dict[str, object] = {
         "answer": answer.text,
         "abstained": not isinstance(answer, Answered),
@@ -114,4 +157,4 @@ def answer_as_dict(answer: Answer, pack: EvidencePack) -> dict[str, object]:
     else:
         document |= {"reason": answer.reason, "citations": [], "citations_valid": True}
         document["unknown_citations"] = []
-    return document | {"pack": pack_as_dict(pack)}
+    return document | {"strategies": list(strategies), "pack": pack_as_dict(pack)}

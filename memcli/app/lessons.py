@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from memcli.app.stores import level_index
 from memcli.app.strategy_store import append_change, load_graph, read_traces
 from memcli.budgets import count_tokens
 from memcli.errors import MemcliError, NothingFound, UsageError
@@ -241,7 +242,7 @@ def apply_by_hand(
             operations=change.operations,
         )
         append_change(writer, change, trace)
-        writer.commit(command="node")
+        level_index(writer.commit(command="node"), done="the lesson is stored")
     return change.nodes[0], change
 
 

@@ -13,6 +13,7 @@ from memcli.app.wiring import Config, check_setting, missing_store, zone
 from memcli.budgets import count_tokens_batch
 from memcli.errors import IndexBehind, StoreMissing
 from memcli.search.builder import bring_up_to_date
+from memcli.search.lesson_index import level_lessons
 from memcli.store.snapshot import Snapshot
 from memcli.store.store import Store
 
@@ -73,6 +74,7 @@ def level_index(snapshot: Snapshot, *, done: str) -> None:
     """
     try:
         bring_up_to_date(snapshot, count=count_tokens_batch)
+        level_lessons(snapshot)
     except IndexBehind as error:
         raise IndexBehind(f"{done}, but {error.message}", hint=error.hint) from error
 

@@ -16,6 +16,7 @@ from itertools import count as numbers
 from typing import Any
 
 from memcli.app.checkpoints import checkpoint_name
+from memcli.app.stores import level_index
 from memcli.app.strategy_store import (
     Marks,
     append_change,
@@ -324,6 +325,7 @@ class TrainingRun:
             now=self._around.now(), wait_s=self._around.wait_s, command="train"
         ) as writer:
             writer.checkpoint(name)
+            level_index(writer.snapshot, done=f"{name} is stored")
 
     def _test_best(self, last: int) -> None:
         """Measure the test examples once more, at the earliest best validation."""

@@ -39,6 +39,7 @@ SETTINGS: Final[Mapping[str, Setting]] = {
     "store": Setting(None, "directory of the store"),
     "tz": Setting("UTC", "zone of times that state none, and of a question's days", True),
     "budget": Setting("1500", "most tokens of an evidence pack, or none", True),
+    "strategy_tokens": Setting("600", "most tokens of lessons that `ask` adds, 0 for none", True),
     "annotator": Setting("rules", "how turns are annotated: rules, spacy (slower) or none", True),
     "spacy_model": Setting(None, "spaCy pipeline instead of the bundled one; implies spacy"),
     "model": Setting(None, "model that answers, e.g. openai/gpt-5-mini or ollama/qwen3"),
@@ -165,6 +166,8 @@ def check_setting(name: str, value: str | None) -> None:
         zone(value)
     if name == "budget":
         parse_budget(value)
+    if name == "strategy_tokens":
+        parse_tokens(value)
     if name == "annotator" and value not in ("spacy", "rules", "none"):
         raise UsageError(f"annotator is {value!r}", hint="one of rules, spacy, none")
     if name == "timeout":
@@ -181,6 +184,17 @@ def parse_budget(text: str) -> int | None:
         return None
     if not text.isascii() or not text.isdigit() or int(text) < 50:
         raise UsageError(f"budget {text!r} is not a number of tokens", hint="50 or more, or none")
+    return int(text)
+
+
+def parse_tokens(text: str) -> int:
+    """Return a number of tokens of at least 0.
+
+    Raises:
+        UsageError: If it is none.
+    """
+    if not text.isascii() or not text.isdigit():
+        raise UsageError(f"{text!r} is not a number of tokens", hint="0 or more")
     return int(text)
 
 

@@ -10,6 +10,7 @@ import typer
 from memcli.cli._input import text_or_stdin
 from memcli.cli._options import (
     AsOfOption,
+    AtOption,
     BudgetOption,
     ConversationOption,
     JsonlOption,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from memcli.records.answers import Answer, Answered
     from memcli.records.pack import EvidencePack
     from memcli.store.snapshot import Snapshot
+    from memcli.store.store import Store
 
 NOTHING = 3
 
@@ -130,6 +132,13 @@ def ask(
     always_read: Annotated[
         bool, typer.Option("--always-read", help="Ask the model even if nothing matches.")
     ] = False,
+    strategies: Annotated[
+        bool,
+        typer.Option(
+            "--strategies/--no-strategies", help="Show the model the lessons that fit, if any."
+        ),
+    ] = True,
+    at: AtOption = None,
     json: JsonOption = False,
     timing: TimingOption = False,
     exit_status: StatusOption = False,
@@ -146,16 +155,21 @@ def ask(
     started = time.perf_counter()
     config = load_config()
     limits = (conversation, session, speaker, since, until)
-    snapshot, asked = _asked(config, question, store, as_of, tz, limits, budget)
+    snapshot, asked = _asked(config, question, store, as_of, tz, limits, budget, at)
     who = use.choose_reader(config, reader, model)
     client = use.connect_model(config, model, api_base) if who == "llm" else None
     found = find_evidence(snapshot, asked)
     _notes(found.warnings + found.pack.notes)
-    answered = use.answer(found.pack, asked.tz, client, always_read=always_read)
+    is_read = client is not None and (always_read or found.pack.tier != "none")
+    lessons = use.strategies_for(config, snapshot, asked.text) if strategies and is_read else None
+    answered = use.answer(found.pack, asked.tz, client, always_read=always_read, strategies=lessons)
     if json:
-        json_document(use.answer_as_dict(answered, found.pack))
+        ids = lessons.ids if lessons else ()
+        json_document(use.answer_as_dict(answered, found.pack, ids))
     else:
         _show_answer(answered, found.pack, asked)
+    if lessons:
+        note(f"strategies: {', '.join(lessons.ids)}")
     _spend(answered, is_quoted=client is None, is_chosen=reader is not None)
     _timing(timing, started)
     if exit_status and isinstance(answered, Abstained):
@@ -170,6 +184,7 @@ def _asked(
     tz: str | None,
     limits: tuple[str | None, str | None, str | None, str | None, str | None],
     budget: str | None,
+    at: str | None = None,
 ) -> tuple[Snapshot, Question]:
     """Return the snapshot to ask and the question with all it depends on."""
     from memcli.app.evidence import Question, scope_of
@@ -177,7 +192,8 @@ def _asked(
     from memcli.app.wiring import parse_as_of, parse_budget, store_path
 
     text = text_or_stdin(question)
-    snapshot = open_store(store_path(config, store)).snapshot()
+    opened = open_store(store_path(config, store))
+    snapshot = opened.snapshot() if at is None else _state_at(opened, at)
     settings = snapshot.manifest.settings
     name, days = zone_of(config, tz, settings)
     limit = config.resolve("budget", budget, settings).value or "none"
@@ -190,6 +206,12 @@ def _asked(
         budget=parse_budget(limit),
     )
     return snapshot, asked
+
+
+def _state_at(store: Store, at: str) -> Snapshot:
+    from memcli.app.checkpoints import state_at
+
+    return state_at(store, at)
 
 
 def _with_room_for_the_fence(asked: Question) -> Question:

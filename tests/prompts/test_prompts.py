@@ -11,6 +11,7 @@ VALUES = {
     "refusal": "No.",
     "fence": "evidence",
     "evidence": "[1] x",
+    "strategies": "[n00001] y",
     "as_of": "2026-01-01",
     "question": "When?",
 }
