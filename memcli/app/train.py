@@ -8,8 +8,7 @@ the next example, with nothing lost and nothing applied twice.
 from __future__ import annotations
 
 import random
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from itertools import count as numbers
@@ -25,10 +24,10 @@ from memcli.app.strategy_store import (
     marks,
     read_traces,
 )
+from memcli.app.surroundings import Data, Progress, Surroundings
 from memcli.app.train_request import TrainRequest
 from memcli.budgets import count_tokens
-from memcli.errors import LLMReplyInvalid, UsageError
-from memcli.llm.client import Client, Observer
+from memcli.errors import IndexBehind, LLMReplyInvalid, UsageError
 from memcli.llm.prices import price_of
 from memcli.records.strategy import Provenance, Trace
 from memcli.records.strategy_codec import retrieval_to_dict
@@ -51,61 +50,6 @@ from memcli.strategy.stream import Example
 
 MOST_UNUSABLE = 10
 """Predictions in a row without a usable reply after which a run stops."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """What a person is told after a step or during an evaluation.
-
-    Attributes:
-        phase: ``train``, ``validation`` or ``test``.
-        done: Steps, or examples of the evaluation.
-        of: How many there are.
-        recent: Accuracy of the last 25 training predictions, or None.
-        nodes: Active lessons of the store.
-        edges: Active edges of the store.
-        tokens: Training tokens so far.
-        cost_usd: Spent so far; None when unknown.
-    """
-
-    phase: Phase
-    done: int
-    of: int
-    recent: float | None
-    nodes: int
-    edges: int
-    tokens: int
-    cost_usd: float | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What a run needs from outside.
-
-    Attributes:
-        connect: Makes a client, given whom to tell of requests.
-        model: Its name.
-        now: The clock on the wall.
-        wait_s: Seconds to wait for another writer at a commit.
-        tell: Is told of progress.
-        clock: Seconds from any start.
-    """
-
-    connect: Callable[[Observer], Client]
-    model: str
-    now: Callable[[], datetime]
-    wait_s: float = 60.0
-    tell: Callable[[Progress], None] = lambda _: None
-    clock: Callable[[], float] = time.monotonic
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Data:
-    """The examples of a run."""
-
-    train: Sequence[Example]
-    val: Sequence[Example] = ()
-    test: Sequence[Example] = ()
 
 
 @dataclass(slots=True)
@@ -325,7 +269,10 @@ class TrainingRun:
             now=self._around.now(), wait_s=self._around.wait_s, command="train"
         ) as writer:
             writer.checkpoint(name)
-            level_index(writer.snapshot, done=f"{name} is stored")
+            try:
+                level_index(writer.snapshot, done=f"{name} is stored")
+            except IndexBehind as error:  # derived: no reason to end a run
+                self._around.warn(f"{error.message}; {error.hint}")
 
     def _test_best(self, last: int) -> None:
         """Measure the test examples once more, at the earliest best validation."""

@@ -12,7 +12,8 @@ from typing import Any
 from memcli import __version__
 from memcli.app.answer import model_settings
 from memcli.app.stores import open_or_create, open_store
-from memcli.app.train import Data, Progress, Surroundings, TrainingRun
+from memcli.app.surroundings import Data, Progress, Surroundings
+from memcli.app.train import TrainingRun
 from memcli.app.train_request import (
     Examples,
     TrainRequest,
@@ -80,7 +81,9 @@ class Prepared:
         """The run's name; empty in a dry run."""
         return self.folder.name if self.folder else ""
 
-    def run(self, tell: Callable[[Progress], None]) -> dict[str, object]:
+    def run(
+        self, tell: Callable[[Progress], None], warn: Callable[[str], None]
+    ) -> dict[str, object]:
         """Train, and return the report; see `TrainingRun.go`."""
         if self.store is None or self.folder is None:
             raise UsageError("a dry run trains nothing")
@@ -90,6 +93,7 @@ class Prepared:
             now=now,
             wait_s=self.wait_s,
             tell=tell,
+            warn=warn,
         )
         data = Data(
             train=self.examples.examples,

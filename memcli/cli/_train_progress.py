@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from memcli.cli._output import note
 
 if TYPE_CHECKING:
-    from memcli.app.train import Progress
+    from memcli.app.surroundings import Progress
 
 EVERY_S = 10.0
 """Between two lines where there is no terminal."""

@@ -162,7 +162,7 @@ def _run(prepared: Prepared) -> Mapping[str, object]:
 
     try:
         with watching() as tell:
-            return prepared.run(tell)
+            return prepared.run(tell, warn=lambda text: note(inert(text)))
     except (KeyboardInterrupt, MemcliError):
         note(f"{prepared.name} stopped; `memcli train --resume` goes on at the next example")
         raise

@@ -11,7 +11,8 @@ from store.store_helpers import Crash, FailingDisk
 
 from memcli.app.checkpoints import resolve, state_at
 from memcli.app.strategy_store import load_graph, log_differences, read_traces
-from memcli.app.train import Data, Surroundings, TrainingRun, training_order
+from memcli.app.surroundings import Data, Surroundings
+from memcli.app.train import TrainingRun, training_order
 from memcli.app.train_request import TrainRequest
 from memcli.errors import BudgetExceeded, NothingFound, UsageError
 from memcli.llm.client import Client, ModelSettings
