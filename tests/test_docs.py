@@ -14,6 +14,7 @@ import pytest
 
 import memcli
 from memcli.records.evidence import Source, Turn
+from memcli.records.strategy import StrategyEdge, StrategyNode, Trace
 from memcli.store.manifest import FileEntry, Manifest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -110,13 +111,21 @@ def table_fields(heading: str) -> list[str]:
     [
         ("## A turn", Turn, set()),
         ("`source`:", Source, set()),
+        ("## A lesson", StrategyNode, set()),
+        ("## An edge", StrategyEdge, {"S", "F"}),
         ("## The manifest", Manifest, {"check"}),
         ("A file entry:", FileEntry, set()),
     ],
 )
 def test_the_format_reference_names_every_field(heading, record, beside):
-    expected = {field.name for field in fields(record)} - {"extra"}
+    expected = {field.name for field in fields(record)} - {"extra", "s", "f"}
     assert set(table_fields(heading)) == expected | beside
+
+
+def test_the_format_reference_names_every_field_of_the_log():
+    log = FORMAT[FORMAT.index("## The log") : FORMAT.index("## The manifest")]
+    named = {name for row in re.findall(r"^\| (`.*?) \|", log, re.M) for name in row.split(", ")}
+    assert {name.strip("`") for name in named} == {f.name for f in fields(Trace)} - {"extra"}
 
 
 def test_every_command_is_in_the_readme_and_has_an_example(memcli):

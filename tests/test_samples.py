@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memcli.app.strategy_store import log_differences
 from memcli.store.store import Store
 from memcli.store.verify import verify
 
@@ -18,6 +19,15 @@ def test_a_sample_store_is_sound(name):
     report = verify(SAMPLES / name)
     assert report.is_sound
     assert report.files["turns"].superseded == 0
+
+
+def test_the_sample_of_lessons_is_sound_and_its_log_explains_its_edges(memcli):
+    store = SAMPLES / "agent-lessons"
+    assert verify(store).is_sound
+    assert log_differences(Store.open(store).snapshot()) == []
+    stream = SAMPLES / "streams" / "unit-prices.jsonl"
+    found = memcli("train", stream, "--model", "gpt-4o", "--dry-run", "--json").json
+    assert found["estimate"]["steps"] == 12
 
 
 @pytest.mark.parametrize(("name", "transcript"), STORES.items())
