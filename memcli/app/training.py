@@ -41,6 +41,9 @@ from memcli.store.store import Store
 TRAIN_RETRIES = 5
 """Further tries of a request: a long run is not given up for a short outage."""
 
+TRAIN_REPAIRS = 2
+"""Further tries after an unusable reply: a lesson that is lost is missed until its next case."""
+
 _SAMPLED = 5
 """Examples that an estimate is made from."""
 
@@ -214,6 +217,7 @@ def _settings(config: Config, options: Options) -> ModelSettings:
     chosen = replace(
         settings,
         max_retries=TRAIN_RETRIES,
+        max_repairs=TRAIN_REPAIRS,
         options={**settings.options, **parse_options(options.options)},
     )
     chosen.check()

@@ -18,7 +18,7 @@ from memcli.llm.address import parse_address
 from memcli.llm.families import Profile, profile_of
 from memcli.llm.faults import error_of_empty, error_of_failure, error_of_misfit
 from memcli.llm.http_path import HttpPath
-from memcli.llm.json_reply import find_object, without_thoughts
+from memcli.llm.json_reply import NO_OBJECT, find_object, without_thoughts
 from memcli.llm.litellm_path import LitellmPath
 from memcli.llm.retry import wait_s
 from memcli.llm.settings import ModelSettings
@@ -157,7 +157,7 @@ class Client:
         Args:
             messages: The conversation, oldest first; at least one.
             schema: The object wanted. Asked for by constrained decoding where the server
-                offers it; a reply that does not fit gets one repair try.
+                offers it; a reply that does not fit gets a repair try, or as many as set.
             max_tokens: Bound of the answer; thinking room comes on top.
             role: Who asks (``reader``, ``judge`` …), for error messages.
 
@@ -170,11 +170,12 @@ class Client:
         start = self._clock()
         wanted = _Wanted(schema=schema, max_tokens=max_tokens, role=role, requests=_Requests())
         said = [self._ask(messages, wanted)]
-        if schema is not None and said[0].data is None:
-            said.append(self._ask([*messages, *_repair(said[0].text, said[0].fault)], wanted))
-            if said[1].data is None:
+        while schema is not None and said[-1].data is None:
+            last = said[-1]
+            if len(said) > self._settings.max_repairs:
                 key = self._settings.api_key
-                raise error_of_misfit(said[1].raw, said[1].fault, role=role, key=key)
+                raise error_of_misfit(last.raw, last.fault, len(said), role=role, key=key)
+            said.append(self._ask(_repair(messages, last), wanted))
         return Reply(
             text=said[-1].text,
             data=said[-1].data,
@@ -188,7 +189,8 @@ class Client:
     def _ask(self, messages: Sequence[Message], wanted: _Wanted) -> _Said:
         """Return a reply with words in it, after retries and after what the model refuses.
 
-        An empty reply, which constrained decoding can bring about, gets one more try.
+        An empty reply, which constrained decoding can bring about, gets as many more tries as
+        one that does not fit.
         """
         tries = empty = 0
         while True:
@@ -199,7 +201,7 @@ class Client:
                 if outcome.text:
                     return outcome
                 empty += 1
-                if empty > 1 or outcome.raw.finish_reason in _FINAL:
+                if empty > self._settings.max_repairs or outcome.raw.finish_reason in _FINAL:
                     key = self._settings.api_key
                     raise error_of_empty(outcome.raw, who=self._who, role=wanted.role, key=key)
             elif not self._has_learnt(outcome, request):
@@ -319,10 +321,18 @@ def _sendable(message: Message) -> Message:
     return {name: _LONE_SURROGATE.sub("\ufffd", text) for name, text in message.items()}
 
 
-def _repair(text: str, fault: str) -> list[Message]:
-    """Return the messages that show a model its misfit and ask once more."""
-    ask = f"That is not the JSON asked for: {fault}. Reply again with the JSON object only."
-    return [{"role": "assistant", "content": text}, {"role": "user", "content": ask}]
+def _repair(messages: Sequence[Message], said: _Said) -> list[Message]:
+    """Return the messages that ask once more.
+
+    The model is shown an object that does not fit; a reply without an object, such as one
+    that broke off, would only be a long text to get lost in.
+    """
+    ask = f"is not the JSON asked for: {said.fault}. Reply again with the JSON object only."
+    if said.fault == NO_OBJECT:
+        last = {**messages[-1], "content": f"{messages[-1]['content']}\n\nYour last reply {ask}"}
+        return [*messages[:-1], last]
+    shown = {"role": "assistant", "content": said.text}
+    return [*messages, shown, {"role": "user", "content": f"That {ask}"}]
 
 
 def _with_schema(message: Message, schema: Schema) -> Message:

@@ -59,11 +59,13 @@ def error_of_empty(raw: RawReply, *, who: str, role: str, key: Secret | None) ->
     )
 
 
-def error_of_misfit(raw: RawReply, fault: str, *, role: str, key: Secret | None) -> LLMError:
+def error_of_misfit(
+    raw: RawReply, fault: str, times: int, *, role: str, key: Secret | None
+) -> LLMError:
     """Return the error for a reply that is not the JSON asked for, repair try included."""
     cut = " (cut by the length limit)" if raw.finish_reason == "length" else ""
     return LLMReplyInvalid(
-        f"the reply to the {role} is not the JSON asked for, twice: {fault}{cut}",
+        f"the reply to the {role} is not the JSON asked for, {times} times: {fault}{cut}",
         hint="try again, or a model that is better at JSON",
         raw=redact(raw.text, key),
     )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from memcli.records import codec
+
+NO_OBJECT: Final = "it holds no JSON object"
 
 _THOUGHT = re.compile(r"\A\s*<(think|thinking|thought)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
 # Some chat templates open the thought themselves: only its end is in the reply.
@@ -35,7 +37,7 @@ def find_object(text: str, schema: Mapping[str, Any]) -> tuple[dict[str, Any] | 
 
     Tried in order: the whole text, fenced blocks, every balanced ``{…}`` from the left.
     """
-    complaint = "it holds no JSON object"
+    complaint = NO_OBJECT
     for candidate in _candidates(text):
         try:
             value = _loaded(candidate)

@@ -50,6 +50,7 @@ class ModelSettings:
         api_key: None where the server needs none or litellm finds the provider's own.
         timeout_s: Seconds for one try, from connecting to the last byte.
         max_retries: Further tries after a transient failure.
+        max_repairs: Further tries after a reply that is empty or not the JSON asked for.
         headroom_tokens: Room for thinking beside the answer; None: by the model's family.
         options: Passed through to the server (``temperature``, ``reasoning_effort`` …).
     """
@@ -59,6 +60,7 @@ class ModelSettings:
     api_key: Secret | None = None
     timeout_s: float = 120.0
     max_retries: int = 2
+    max_repairs: int = 1
     headroom_tokens: int | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
