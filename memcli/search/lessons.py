@@ -6,12 +6,13 @@ computed here, in 64 bits and a fixed order, from the terms of key and content.
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from memcli.search.bm25 import Statistics, bm25
+from memcli.search.bm25 import K1, B, Statistics, bm25, idf, stored_length
 from memcli.search.tokens import stop_words, tokens
 
 MAX_QUERY_TERMS: Final = 48
@@ -96,6 +97,7 @@ class MemoryLessons:
     def __init__(self) -> None:
         self._hits: dict[str, LessonHit] = {}
         self._holders: dict[str, dict[str, int]] = {}
+        self._lengths: dict[str, int] = {}
         self._n_terms = 0
 
     @property
@@ -119,6 +121,7 @@ class MemoryLessons:
         hit = lesson_hit(node_id, key, content)
         self._hits[node_id] = hit
         self._n_terms += len(hit.terms)
+        self._lengths[node_id] = stored_length(len(hit.terms))
         for term, count in Counter(hit.terms).items():
             self._holders.setdefault(term, {})[node_id] = count
 
@@ -136,13 +139,19 @@ class MemoryLessons:
         return len(self._holders.get(term, ()))
 
     def candidates(self, terms: Collection[str], limit: int) -> list[LessonHit]:
-        """Return the ``limit`` best lessons over the terms, and those that tie with the last."""
-        holders = {term: self.doc_freq(term) for term in terms if self.doc_freq(term)}
-        ids = {node_id for term in holders for node_id in self._holders[term]}
-        ranked = rank((self._hits[node_id] for node_id in ids), holders, self)
-        return [hit for _, hit in ranked[:limit]]
+        """Return the ``limit`` best lessons over the terms.
 
-
-def ids(hits: Sequence[tuple[float, LessonHit]]) -> list[str]:
-    """Return the ids of ranked lessons."""
-    return [hit.id for _, hit in hits]
+        Scores are added up term by term, in the order in which `bm25` adds them: the same
+        numbers, without looking at a lesson that holds none of the terms.
+        """
+        scores: dict[str, float] = {}
+        n, mean = self.n_lessons, self.mean_terms
+        for term in sorted(terms):
+            holders = self._holders.get(term)
+            weight = idf(n, len(holders)) if holders else 0.0
+            for node_id, count in (holders or {}).items():
+                damping = K1 * (1 - B + B * self._lengths[node_id] / mean)
+                gain = weight * count * (K1 + 1) / (count + damping)
+                scores[node_id] = scores.get(node_id, 0.0) + gain
+        best = heapq.nsmallest(limit, scores, key=lambda node_id: (-scores[node_id], node_id))
+        return [self._hits[node_id] for node_id in best]

@@ -37,11 +37,12 @@ def entries(text: str, lessons: Lessons, limits: Limits) -> list[str]:
     pool = rank(lessons.candidates(holders, POOL), holders, lessons)[:POOL]
     weights = {term: idf(lessons.n_lessons, count) for term, count in holders.items()}
     left = [_Candidate.of(score, hit, weights, lessons) for score, hit in pool]
+    left.sort(key=lambda one: one.id)  # of equal values the first is taken
     best = max((score for score, _ in pool), default=0.0)
     worth = dict.fromkeys(weights, 1.0)
     chosen: list[str] = []
     while left and len(chosen) < limits.max_entries:
-        pick = max(left, key=lambda one: (one.value(worth, best), [-ord(c) for c in one.id]))
+        pick = max(left, key=lambda one: one.value(worth, best))
         left.remove(pick)
         chosen.append(pick.id)
         for term in pick.words:
@@ -50,8 +51,11 @@ def entries(text: str, lessons: Lessons, limits: Limits) -> list[str]:
 
 
 def nearest(text: str, lessons: Lessons, limit: int) -> list[str]:
-    """Return the ids of the ``limit`` lessons nearest to a text: entries first, then BM25."""
-    first = entries(text, lessons, Limits(max_entries=min(limit, POOL)))
+    """Return the ids of the ``limit`` lessons nearest to a text.
+
+    The first third are chosen as `entries` are, the others follow by BM25.
+    """
+    first = entries(text, lessons, Limits(max_entries=max(1, limit // 3)))
     holders = query_terms(text, lessons)
     ranked = [hit.id for _, hit in rank(lessons.candidates(holders, limit), holders, lessons)]
     return list(dict.fromkeys([*first, *ranked]))[:limit]
