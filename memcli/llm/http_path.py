@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 import time
+import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from memcli.llm.address import Address
@@ -28,12 +29,17 @@ CONNECT_TIMEOUT_S = 10.0
 LARGEST_REPLY_BYTES = 16 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, kw_only=True, eq=False)
 class HttpPath:
-    """A transport to one OpenAI-compatible endpoint; a connection a call, none kept open."""
+    """A transport to one OpenAI-compatible endpoint; for one thread.
+
+    The connection is kept open for the next call where the server allows it: a handshake can
+    cost more than a short reply.
+    """
 
     address: Address
     key: Secret | None
+    _kept: list[httpx.Client] = field(default_factory=list)
 
     @property
     def place(self) -> str:
@@ -47,26 +53,31 @@ class HttpPath:
         deadline = time.monotonic() + request.timeout_s
         body = {"model": request.model, "messages": request.messages, **request.parameters}
         try:
-            with (
-                self._client(request.timeout_s) as client,
-                client.stream(
-                    "POST", self.address.url, content=_encoded(body), headers=self._headers()
-                ) as response,
-            ):
+            with self._client().stream(
+                "POST",
+                self.address.url,
+                content=_encoded(body),
+                headers=self._headers(),
+                timeout=_timeout(request.timeout_s),
+            ) as response:
                 return _read(response, deadline)
         except httpx.TimeoutException:
             return Failure(kind="timeout", words=f"no answer within {request.timeout_s:g} s")
         except httpx.RequestError as error:
             return Failure(kind="unreachable", words=str(error) or type(error).__name__)
 
-    def _client(self, timeout_s: float) -> httpx.Client:
+    def _client(self) -> httpx.Client:
+        """Return the client of this path, made at the first call and closed with the process."""
         import httpx
 
-        return httpx.Client(
-            timeout=httpx.Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s)),
-            trust_env=not self.address.is_loopback,  # a proxy cannot reach this machine for us
-            verify=self._tls(),
-        )
+        if not self._kept:
+            client = httpx.Client(
+                trust_env=not self.address.is_loopback,  # a proxy cannot reach this machine for us
+                verify=self._tls(),
+            )
+            self._kept.append(client)
+            weakref.finalize(self, client.close)
+        return self._kept[0]
 
     def _tls(self) -> ssl.SSLContext | bool:
         """Return how certificates are checked; for plain http no authorities are loaded."""
@@ -81,6 +92,12 @@ class HttpPath:
         if self.key is not None:
             headers["Authorization"] = f"Bearer {self.key.reveal()}"
         return headers
+
+
+def _timeout(timeout_s: float) -> httpx.Timeout:
+    import httpx
+
+    return httpx.Timeout(timeout_s, connect=min(CONNECT_TIMEOUT_S, timeout_s))
 
 
 def _encoded(body: Mapping[str, Any]) -> bytes:

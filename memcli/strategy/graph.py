@@ -36,6 +36,7 @@ class Graph:
         self._out: dict[str, set[str]] = {}
         self._in: dict[str, set[str]] = {}
         self._contents: dict[str, str] = {}
+        self._index: dict[str, IndexLine] = {}
         self._last = _NO_NODE
         self.n_nodes = 0
         self.n_edges = 0
@@ -80,11 +81,11 @@ class Graph:
 
     def index_lines(self) -> Iterator[IndexLine]:
         """Yield the routing index: a line for each active node, in order of creation."""
-        return (index_entry(node) for node in self.nodes())
+        return (entry for entry in self._index.values() if entry.status == "active")
 
     def index_line(self, node_id: str) -> IndexLine:
         """Return the index line of a known node."""
-        return index_entry(self._nodes[node_id])
+        return self._index[node_id]
 
     def twin(self, content: str) -> str | None:
         """Return the active node that says exactly this, white space and case aside, or None."""
@@ -101,6 +102,7 @@ class Graph:
             if self._contents.get(normal_form(before.content)) == before.id:
                 del self._contents[normal_form(before.content)]
         self._nodes[node.id] = node
+        self._index[node.id] = index_entry(node)
         self._last = max(self._last, _number(node.id))
         if node.status == "active":
             self.n_nodes += 1

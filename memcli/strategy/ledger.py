@@ -129,13 +129,11 @@ class Book:
 
         Exact but for blank lines: else no token reaches over a line break into the next line.
         """
-        total = 0
-        for line in text.splitlines(keepends=True):
-            known = self._lines.get(line)
-            if known is None:
-                known = self._lines[line] = self.count(line)
-            total += known
-        return total
+        known, lines = self._lines, text.splitlines(keepends=True)
+        for line in lines:
+            if line not in known:
+                known[line] = self.count(line)
+        return sum(map(known.__getitem__, lines))
 
     def enter(self, call: Call) -> None:
         """Write a call down."""
