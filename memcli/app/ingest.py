@@ -16,7 +16,15 @@ from datetime import datetime, tzinfo
 from memcli.app.known import KnownTurns
 from memcli.budgets import count_tokens_batch
 from memcli.errors import IndexBehind, SourceFormatError
-from memcli.importers.contract import Draft, Ignored, ReadOptions, Rejected, Repeated, Warned
+from memcli.importers.contract import (
+    DateOrder,
+    Draft,
+    Ignored,
+    ReadOptions,
+    Rejected,
+    Repeated,
+    Warned,
+)
 from memcli.importers.detect import Source, gather
 from memcli.importers.identity import settle
 from memcli.importers.inputs import Unreadable
@@ -43,6 +51,7 @@ class IngestOptions:
     Attributes:
         format: Format to take instead of recognising it.
         tz: Zone of times that state none.
+        date_order: What numeric dates mean where a file does not prove it.
         conversation: Conversation to put the turns in.
         dry_run: Whether to report only.
         wait_s: Seconds to wait for another writer.
@@ -50,6 +59,7 @@ class IngestOptions:
 
     format: str | None = None
     tz: tzinfo
+    date_order: DateOrder | None = None
     conversation: str | None = None
     dry_run: bool = False
     wait_s: float = 0.0
@@ -232,7 +242,8 @@ class _Run:
     def _drafts(self, source: Source) -> Iterator[Draft]:
         """Yield the drafts of an input and note every other event."""
         report = self.report
-        for event in source.format.read(source.input, ReadOptions(tz=self._options.tz)):
+        wanted = ReadOptions(tz=self._options.tz, date_order=self._options.date_order)
+        for event in source.format.read(source.input, wanted):
             match event:
                 case Draft():
                     report.read += 1

@@ -9,6 +9,7 @@ import typer
 
 from memcli.cli._options import JsonOption, StoreOption, TzOption, WaitOption
 from memcli.cli._output import inert, json_document, line, note
+from memcli.importers.contract import DateOrder  # typer reads it at run time
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -60,6 +61,10 @@ def ingest(
         ),
     ] = None,
     tz: TzOption = None,
+    date_order: Annotated[
+        DateOrder | None,
+        typer.Option("--date-order", help="What 3/4/2021 means where a file does not prove it."),
+    ] = None,
     conversation: Annotated[
         str | None,
         typer.Option("--conversation", help="Put the turns in this conversation.", metavar="NAME"),
@@ -97,7 +102,12 @@ def ingest(
         note(f"created a store in {opened.path}")
     name, zone = zone_of(config, tz, opened.snapshot().manifest.settings)
     options = use.IngestOptions(
-        format=format_, tz=zone, conversation=conversation, dry_run=dry_run, wait_s=wait
+        format=format_,
+        tz=zone,
+        date_order=date_order,
+        conversation=conversation,
+        dry_run=dry_run,
+        wait_s=wait,
     )
     with progress_bar("turns") as progress:
         report = use.ingest(opened, sources, options, now=at, progress=progress)

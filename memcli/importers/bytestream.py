@@ -78,19 +78,24 @@ def _from_utf16(source: Input, encoding: str) -> Iterator[bytes]:
         yield _NOT_UTF8
 
 
-def lines(source: Input) -> Iterator[Line]:
-    """Yield the lines of an input; a carriage return before the line end is dropped."""
+def lines(source: Input, *, ends: bytes = b"\r") -> Iterator[Line]:
+    """Yield the lines of an input.
+
+    Args:
+        source: What to read.
+        ends: Dropped before a line feed; nothing where the line end itself tells something.
+    """
     number, pending = 0, list[bytes]()
     for chunk in utf8_chunks(source):
         head, *rest = chunk.split(b"\n")
         pending.append(head)
         for part in rest:
             number += 1
-            yield Line(number, b"".join(pending).removesuffix(b"\r"))
+            yield Line(number, b"".join(pending).removesuffix(ends))
             pending = [part]
     last = b"".join(pending)
     if last:
-        yield Line(number + 1, last.removesuffix(b"\r"))
+        yield Line(number + 1, last.removesuffix(ends))
 
 
 def rejected(where: str, reason: str, raw: bytes | str = b"") -> Rejected:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Literal, Protocol
 
 from memcli.records.evidence import Branch, Granularity, Role
 
@@ -102,15 +102,21 @@ Event = Draft | Rejected | Repeated | Ignored | Warned
 RAW_CHARS = 2_000
 
 
+DateOrder = Literal["dmy", "mdy", "ymd"]
+"""In which order numeric dates name day, month and year."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadOptions:
     """What the user decides about reading.
 
     Attributes:
         tz: Zone of times that state none.
+        date_order: What numeric dates mean where the file does not prove it.
     """
 
     tz: tzinfo
+    date_order: DateOrder | None = None
 
 
 class Input(Protocol):

@@ -83,37 +83,6 @@ def _slack(shape: Shape, _: Input) -> str | None:
     return None
 
 
-_HEADER_STAMP = (
-    r"[\u200e\u200f\u202a-\u202c\ufeff]{0,3}\[?[\u200e\u200f]?\d{1,4}[\u200e\u200f]?[./-]"
-    r"[\u200e\u200f]?\d{1,2}[\u200e\u200f]?[./-][\u200e\u200f]?\d{1,4},?\s\d{1,2}[:.]\d\d"
-    r"(?:[:.]\d\d)?"
-)
-_HALF = r"(?:\s?[^\s\d\[\]:-][^\[\]:\n-]{0,8})?"  # am or pm in any language, before a clear mark
-_WHATSAPP_LINE = re.compile(
-    rf"{_HEADER_STAMP}(?:{_HALF}(?:\s-\s|\]\s)|(?:\s?[AaPp]\.?\s?[Mm]\.?)?:\s)"
-)
-_ISO_STAMP = re.compile(r"\[\d{4}-\d\d-\d\d[T ]")
-_ISO_WITHOUT_BRACKET = re.compile(
-    r"\d{4}-\d\d-\d\d,?\s\d{1,2}:\d\d(?::\d\d)?(?:\s[AP]M)?(?:\s-\s|:\s)"
-)
-
-
-def _whatsapp(shape: Shape, _: Input) -> str | None:
-    if shape.kind != "text":
-        return None
-    found = [line for line in shape.text.split("\n")[:50] if line.strip()]
-    stamped = [line for line in found if _is_whatsapp_line(line)]
-    if stamped and stamped[0] is found[0] and 3 * len(stamped) >= len(found):
-        return "lines begin with a date, a time and a dash, bracket or colon"
-    return None
-
-
-def _is_whatsapp_line(line: str) -> bool:
-    if _ISO_STAMP.match(line):
-        return False  # bracketed ISO times are plain dialogue
-    return bool(_WHATSAPP_LINE.match(line) or _ISO_WITHOUT_BRACKET.match(line))
-
-
 _SRT = re.compile(r"\d+\r?\n\d\d?:\d\d:\d\d[,.]\d{1,3} --> ")
 
 
@@ -154,7 +123,6 @@ FOREIGN = (
     Foreign("telegram", "Telegram export", _object_with("type", "id", "messages", "date_unixtime")),
     Foreign("telegram", "Telegram export", _object_with("chats", "about")),
     Foreign("slack", "Slack export", _slack),
-    Foreign("whatsapp", "WhatsApp export", _whatsapp),
     Foreign("subtitles", "WebVTT or SubRip subtitles", _subtitles),
     Foreign("cursor", "Cursor chat export", _cursor_markdown),
     Foreign("cursor", "Cursor database", _cursor_database),

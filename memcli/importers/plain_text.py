@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta, tzinfo
 from itertools import islice
 
@@ -65,6 +65,7 @@ SHAPES = (
 """The hint of a refusal: what a line must look like."""
 MOST_DOUBTS = 20
 """Warnings about names that were taken for words, in one file; the rest are counted."""
+_ORDERS: dict[str, Order] = {"dmy": "day first", "mdy": "month first"}
 _OPEN_ENDS = (":", ",", "：", "，", ";", "(")
 _FULL_ENDS = tuple(".!?…\"')]»”’。！？")
 _ITEMS = re.compile(r"[ \t]|[-*+>|•][ \t]|\d{1,3}[.)][ \t]")
@@ -142,7 +143,8 @@ def read(source: Input, options: ReadOptions) -> Iterator[Event]:
     survey = _survey(source, stray)
     if not any(_spoken(row, survey.cast) for row in _all_rows(source, stray)):
         raise SourceFormatError(f"{source.name}: no line begins with a speaker", hint=SHAPES)
-    reader = _Reader(source.name, options.tz, survey)
+    stated = _ORDERS.get(options.date_order or "")
+    reader = _Reader(source.name, options.tz, replace(survey, order=survey.order or stated))
     for row in _all_rows(source, stray):
         if isinstance(row, Rejected):
             yield row
@@ -282,7 +284,10 @@ class _Reader:
             if self._is_ambiguous:
                 return
             self._is_ambiguous = True
-            reason = f"{stamp!r}: no date of the file tells day from month; such times are left out"
+            reason = (
+                f"{stamp!r}: no date of the file tells day from month; such times are left out "
+                "(--date-order dmy or mdy says it)"
+            )
         yield Warned(where=where, reason=reason)
 
     def _date(self, stamp: str) -> Moment | None:

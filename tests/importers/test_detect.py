@@ -34,8 +34,9 @@ OURS = {
     "longmemeval": "longmemeval",
     "locomo": "locomo",
     "claude_code_session": "claude_code",
+    "whatsapp": "whatsapp",
 }
-IMPORTERS = {"chatgpt", "claude_code", "locomo", "longmemeval", "openai_chat", "plain_text"}
+IMPORTERS = frozenset(OURS.values())
 
 
 def of_folder(path):
@@ -97,12 +98,6 @@ def test_formats_of_others_are_never_taken_for_ours():
         ("telegram/result_bad_escape.json", "Telegram"),
         ("telegram/result_full_account.json", "Telegram"),
         ("slack/harbour/2024-03-04.json", "Slack"),
-        ("whatsapp/android_us.txt", "WhatsApp"),
-        ("whatsapp/android_de.txt", "WhatsApp"),
-        ("whatsapp/ios_uk.txt", "WhatsApp"),
-        ("whatsapp/ios_12h_nnbsp.txt", "WhatsApp"),
-        ("whatsapp/es_pm.txt", "WhatsApp"),
-        ("whatsapp/ar_rtl.txt", "WhatsApp"),
         ("vtt_srt/teams.vtt", "subtitles"),
         ("vtt_srt/meeting.srt", "subtitles"),
         ("cursor/cursor_export.md", "Cursor"),
@@ -207,7 +202,7 @@ def test_an_unknown_format_name_lists_the_known_ones():
 @pytest.mark.parametrize("name", sorted(IMPORTERS))
 @pytest.mark.parametrize("data", [b"{", b"[", b'"x"', b"Some words.", b"[[]]", b"\xff\xfe\xff"])
 def test_a_format_that_is_insisted_on_rejects_what_it_cannot_read(name, data):
-    if name == "plain_text":  # nobody speaks: the whole file is refused
+    if name in ("plain_text", "whatsapp"):  # nobody speaks: the whole file is refused
         with pytest.raises(SourceFormatError):
             events(Bytes(data, "x"), name=name)
         return

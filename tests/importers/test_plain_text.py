@@ -494,17 +494,3 @@ def test_logs_lists_and_prose_are_no_dialogue(kind):
     with pytest.raises(SourceFormatError) as caught:
         detect(as_input(NO_DIALOGUE[kind], "t.txt"))
     assert "WhatsApp" not in caught.value.message
-
-
-@pytest.mark.parametrize(
-    "stamp",
-    [
-        "03.05.24, 18:20 - ",
-        "[03/05/2024, 18:20:01] ",
-        "2024-05-03, 6:20 PM: ",
-        "3/5/2024 9:29 - ",
-    ],
-)
-def test_whatsapp_lines_are_named_and_not_read(stamp):
-    with pytest.raises(SourceFormatError, match="WhatsApp"):
-        detect(as_input(f"{stamp}Ann: hi\n{stamp}Bob: yo\n{stamp}Ann: ok\n", "t.txt"))
