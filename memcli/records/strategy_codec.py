@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any, TypeVar, get_args
 
 from memcli.errors import RecordError
@@ -58,7 +59,7 @@ _TRACE_FIELDS = _names(Trace)
 
 def node_to_dict(node: StrategyNode) -> dict[str, object]:
     """Return a node as plain JSON values."""
-    return _plain(node, asdict(node))
+    return _plain(node, _values(node))
 
 
 def node_to_line(node: StrategyNode) -> bytes:
@@ -127,7 +128,7 @@ def edge_from_line(
 
 def index_line_to_dict(entry: IndexLine) -> dict[str, object]:
     """Return an index line as plain JSON values."""
-    return _plain(entry, asdict(entry))
+    return _plain(entry, _values(entry))
 
 
 def index_line_to_line(entry: IndexLine) -> bytes:
@@ -155,7 +156,7 @@ def index_line_from_line(
 
 def trace_to_dict(trace: Trace) -> dict[str, object]:
     """Return a trace as plain JSON values; the derived ``deepest_hop`` is added for readers."""
-    plain = _plain(trace, asdict(trace))
+    plain = _plain(trace, _values(trace))
     if trace.retrieval is not None:
         plain["retrieval"] = retrieval_to_dict(trace.retrieval)
     return plain
@@ -167,7 +168,7 @@ def retrieval_to_dict(retrieval: Retrieval) -> dict[str, object]:
     ``fallback`` is always false (a store never answers with all it has), ``deepest_hop`` is
     what `Retrieval.deepest_hop` says.
     """
-    return {**asdict(retrieval), "deepest_hop": retrieval.deepest_hop, "fallback": False}
+    return {**_values(retrieval), "deepest_hop": retrieval.deepest_hop, "fallback": False}
 
 
 def trace_to_line(trace: Trace) -> bytes:
@@ -208,6 +209,25 @@ def trace_from_line(
         replaces=reader.optional("replaces", str),
         extra=_unknown(data, _TRACE_FIELDS),
     )
+
+
+def _values(record: Any) -> dict[str, Any]:
+    """Return a record's fields as plain values, like `dataclasses.asdict` without its copies."""
+    kind: Any = type(record)
+    return {name: _value(getattr(record, name)) for name in _field_names(kind)}
+
+
+@cache
+def _field_names(record: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(record))
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_value, value))
+    if isinstance(value, Mapping):
+        return dict(value)
+    return _values(value) if is_dataclass(value) else value
 
 
 def _plain(record: Any, values: dict[str, object]) -> dict[str, object]:

@@ -10,8 +10,9 @@ weighted by how much of their own key the question names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from typing import Final
 
 from memcli.search.bm25 import idf
@@ -31,23 +32,10 @@ COVERED: Final = 0.25
 def entries(text: str, lessons: Lessons, limits: Limits) -> list[str]:
     """Return at most ``max_entries`` ids, best first; deterministic, ties by id.
 
-    Cost is that of one search for the pool and of `POOL` small sums for each entry.
+    Cost is that of one search for the pool and of a few small sums for each entry.
     """
-    holders = query_terms(text, lessons)
-    pool = rank(lessons.candidates(holders, POOL), holders, lessons)[:POOL]
-    weights = {term: idf(lessons.n_lessons, count) for term, count in holders.items()}
-    left = [_Candidate.of(score, hit, weights, lessons) for score, hit in pool]
-    left.sort(key=lambda one: one.id)  # of equal values the first is taken
-    best = max((score for score, _ in pool), default=0.0)
-    worth = dict.fromkeys(weights, 1.0)
-    chosen: list[str] = []
-    while left and len(chosen) < limits.max_entries:
-        pick = max(left, key=lambda one: one.value(worth, best))
-        left.remove(pick)
-        chosen.append(pick.id)
-        for term in pick.words:
-            worth[term] = COVERED
-    return chosen
+    found = _Search.of(text, lessons, POOL)
+    return _chosen(found, lessons, limits.max_entries)
 
 
 def nearest(text: str, lessons: Lessons, limit: int) -> list[str]:
@@ -55,10 +43,57 @@ def nearest(text: str, lessons: Lessons, limit: int) -> list[str]:
 
     The first third are chosen as `entries` are, the others follow by BM25.
     """
-    first = entries(text, lessons, Limits(max_entries=max(1, limit // 3)))
-    holders = query_terms(text, lessons)
-    ranked = [hit.id for _, hit in rank(lessons.candidates(holders, limit), holders, lessons)]
-    return list(dict.fromkeys([*first, *ranked]))[:limit]
+    found = _Search.of(text, lessons, max(POOL, limit))
+    first = _chosen(found, lessons, max(1, limit // 3))
+    return list(dict.fromkeys([*first, *(hit.id for _, hit in found.ranked)]))[:limit]
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What words find.
+
+    Attributes:
+        holders: The question's terms, each with its number of holders.
+        ranked: (BM25 score, lesson), best first.
+    """
+
+    holders: Mapping[str, int]
+    ranked: Sequence[tuple[float, LessonHit]]
+
+    @classmethod
+    def of(cls, text: str, lessons: Lessons, limit: int) -> _Search:
+        holders = query_terms(text, lessons)
+        ranked = rank(lessons.candidates(holders, limit), holders, lessons)
+        return cls(holders, ranked[:limit])
+
+
+def _chosen(found: _Search, lessons: Lessons, most: int) -> list[str]:
+    """Return the ids that add most, one after the other.
+
+    What a lesson adds only falls while others are chosen. So an earlier value is an upper
+    bound, and only the lesson that leads by it has to be weighed again.
+    """
+    pool = found.ranked[:POOL]
+    best = max((score for score, _ in pool), default=0.0)
+    weights = {term: idf(lessons.n_lessons, count) for term, count in found.holders.items()}
+    masses = dict(weights)
+    worth = dict.fromkeys(weights, 1.0)
+    left = []
+    for score, hit in pool:
+        one = _Candidate.of(hit, weights, masses, lessons)
+        strength = score + KEY_SHARE * best * one.key_share**2
+        left.append((-one.fresh(worth) * strength, one.id, one, strength))
+    heapify(left)
+    chosen: list[str] = []
+    while left and len(chosen) < most:
+        _, _, one, strength = heappop(left)
+        again = (-one.fresh(worth) * strength, one.id, one, strength)
+        if left and left[0][:2] < again[:2]:
+            heappush(left, again)
+            continue
+        chosen.append(one.id)
+        worth |= dict.fromkeys(one.words, COVERED)
+    return chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,30 +101,37 @@ class _Candidate:
     """A lesson of the pool, weighed against a question.
 
     Attributes:
-        score: Its BM25 score.
         key_share: Share of the key's word mass that the question names.
         words: The question's words that it holds → their mass.
+        mass: Their sum.
     """
 
     id: str
-    score: float
     key_share: float
     words: Mapping[str, float]
+    mass: float
 
     @classmethod
     def of(
-        cls, score: float, hit: LessonHit, weights: Mapping[str, float], lessons: Lessons
+        cls,
+        hit: LessonHit,
+        weights: Mapping[str, float],
+        masses: dict[str, float],
+        lessons: Lessons,
     ) -> _Candidate:
-        terms = sorted(set(hit.terms))
-        words = {term: weights[term] for term in terms if term in weights}
-        mass = {t: idf(lessons.n_lessons, lessons.doc_freq(t)) for t in sorted(set(hit.key))}
-        named = sum(value for term, value in mass.items() if term in weights)
-        total = sum(mass.values())
-        return cls(hit.id, score, named / total if total else 0.0, words)
+        """Return a lesson weighed; ``masses`` keeps the mass of each word met."""
+        held = sorted(weights.keys() & {*hit.key, *hit.content})
+        words = {term: weights[term] for term in held}
+        named = total = 0.0
+        for term in sorted(set(hit.key)):
+            mass = masses.get(term)
+            if mass is None:
+                mass = masses[term] = idf(lessons.n_lessons, lessons.doc_freq(term))
+            total += mass
+            named += mass if term in weights else 0.0
+        return cls(hit.id, named / total if total else 0.0, words, sum(words.values()))
 
-    def value(self, worth: Mapping[str, float], best: float) -> float:
-        """Return what it would add to the entries chosen so far."""
-        mass = sum(self.words.values())
-        new = sum(value * worth[term] for term, value in self.words.items())
-        fresh = new / mass if mass else 0.0
-        return fresh * (self.score + KEY_SHARE * best * self.key_share**2)
+    def fresh(self, worth: Mapping[str, float]) -> float:
+        """Return the share of its word mass that the entries chosen so far leave open."""
+        new = sum([mass * worth[term] for term, mass in self.words.items()])
+        return new / self.mass if self.mass else 0.0
