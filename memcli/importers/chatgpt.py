@@ -25,11 +25,11 @@ from memcli.importers.contract import (
     Input,
     ReadOptions,
     Rejected,
-    Repeated,
     Warned,
 )
 from memcli.importers.jsonvalues import Item, as_json, brief, rejected_value, sheltered
 from memcli.importers.moments import stated
+from memcli.importers.repeats import once
 from memcli.importers.shape import Shape, records, shape_of
 from memcli.importers.trees import Node, reading_order
 from memcli.records.evidence import Branch, Role
@@ -103,24 +103,7 @@ def read(source: Input, options: ReadOptions) -> Iterator[Event]:
         elif not isinstance(item.value, dict):
             yield rejected_value(item.where, "not a conversation: no object", item.value)
         else:
-            yield from _once(_conversation(item, group), seen)
-
-
-def _once(events: Iterator[Event], seen: dict[int, int]) -> Iterator[Event]:
-    """Yield events, turns that the file holds again as `Repeated`.
-
-    ``seen`` maps hashes of (conversation, message id) to hashes of what was said: two ints a
-    turn, so a large export stays small in memory.
-    """
-    for event in events:
-        if not isinstance(event, Draft) or event.conversation is None or event.native_id is None:
-            yield event
-            continue
-        said = hash((event.role, event.text, event.caption))
-        turn = hash((event.conversation, event.native_id))
-        is_repeated = seen.get(turn) == said
-        seen.setdefault(turn, said)
-        yield Repeated(where=event.native_id) if is_repeated else event
+            yield from once(_conversation(item, group), seen)
 
 
 @dataclass(frozen=True, slots=True)
