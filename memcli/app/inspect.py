@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from memcli.app.inspect_strategy import strategy_stats
 from memcli.budgets import count_tokens_batch
 from memcli.errors import NothingFound, UsageError
 from memcli.records.evidence import Turn
@@ -13,6 +14,7 @@ from memcli.records.indexed import IndexedTurn
 from memcli.search.builder import newest_turns
 from memcli.search.opening import open_index
 from memcli.store.jsonl import Placement
+from memcli.store.run_folder import run_names
 from memcli.store.snapshot import Snapshot
 from memcli.store.store import Store
 
@@ -100,10 +102,9 @@ def sessions(
 
 def stats(store: Store, snapshot: Snapshot) -> dict[str, object]:
     """Return counts of what a state of the store holds, and of its runs."""
-    from memcli.app.inspect_strategy import strategy_stats
-
     return _evidence_stats(snapshot) | {
         "strategies": strategy_stats(snapshot),
+        "runs": len(run_names(store.path)),
         "bytes": snapshot.committed_bytes("turns"),
         "commit": snapshot.manifest.commit,
         "committed_at": snapshot.manifest.committed_at,

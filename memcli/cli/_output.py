@@ -126,9 +126,9 @@ def _cell(value: object) -> str:
 
 
 def terminal_width() -> int:
-    """Return the columns of the terminal, 80 when unknown."""
+    """Return the columns of the terminal, 80 when unknown (some terminals say 0)."""
     try:
-        return os.get_terminal_size().columns
+        return os.get_terminal_size().columns or 80
     except OSError:
         return 80
 
