@@ -52,7 +52,10 @@ class Figures:
         most_nodes: Largest generator memory of any training step, from the traces.
         most_tokens: Its most tokens.
         missing_traces: Training steps without exactly one trace; 0 is right.
-        failures: Failed calls by role and outcome.
+        outcomes: Requests that gave nothing usable, by outcome; most were tried again.
+        failures: Roles that failed in a training step after all tries.
+        unscored: Training steps without a prediction: a failure, not a wrong answer.
+        post_curate: Accuracy after each step's update, where it was asked for.
         seconds: Wall-clock time of the process.
         cpu_ms: CPU of the memcli process a model call, start and evaluations included.
     """
@@ -81,7 +84,10 @@ class Figures:
     seconds: float
     cpu_ms: float
     ceiling: float | None = None
+    outcomes: Mapping[str, int] = field(default_factory=dict)
     failures: Mapping[str, int] = field(default_factory=dict)
+    unscored: int = 0
+    post_curate: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the figures as JSON values."""
@@ -125,7 +131,7 @@ class Figures:
 COLUMNS = (
     *("run", "task", "retriever", "rounds", "setting", "steps", "tokens", "reference", "saved"),
     *("at 200", "growth", "acc. last 100", "val 0", "val best", "ceiling", "nodes", "edges"),
-    *("labels", "mem. nodes", "mem. tokens", "failed calls", "CPU ms/call"),
+    *("labels", "mem. nodes", "mem. tokens", "bad replies", "failed roles", "CPU ms/call"),
 )
 
 
@@ -155,6 +161,7 @@ def row(figures: Figures) -> tuple[str, ...]:
         str(figures.labels),
         str(figures.most_nodes),
         f"{figures.most_tokens:,}",
+        str(sum(figures.outcomes.values())),
         str(sum(figures.failures.values())),
         f"{figures.cpu_ms:.1f}",
     )

@@ -40,7 +40,8 @@ RUN = Figures(
     calls=2_000,
     seconds=60.0,
     cpu_ms=4.0,
-    failures={"generate: llm_reply_invalid": 2, "curate: llm_reply_invalid": 1},
+    outcomes={"misfit": 7},
+    failures={"generate": 2, "curate": 1},
 )
 
 
@@ -55,7 +56,7 @@ def test_a_row_shows_what_was_saved_and_reached():
     assert found["at 200"] == "90.0 %"
     assert found["growth"] == "1.25"
     assert (found["val 0"], found["val best"]) == ("1.0 %", "99.0 %")
-    assert found["failed calls"] == "3"
+    assert (found["bad replies"], found["failed roles"]) == ("7", "3")
 
 
 @pytest.mark.parametrize(
