@@ -84,7 +84,7 @@ def read(source: Input, options: ReadOptions) -> Iterator[Event]:
         if isinstance(item, Rejected):
             yield item
         else:
-            yield from sheltered(item.where, _events(item, options))
+            yield from sheltered(item.where, message_events(item, options))
 
 
 def _instructions(source: Input) -> Iterator[Event]:
@@ -97,7 +97,8 @@ def _instructions(source: Input) -> Iterator[Event]:
             yield Draft(role="system", text=passage.text, caption=passage.caption)
 
 
-def _events(item: Item, options: ReadOptions) -> Iterator[Event]:
+def message_events(item: Item, options: ReadOptions) -> Iterator[Event]:
+    """Yield the turns of one message, in order, or its rejection."""
     message = item.value
     if not isinstance(message, dict):
         yield rejected_value(item.where, "not a message: no object", message)

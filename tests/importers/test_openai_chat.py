@@ -16,7 +16,6 @@ from importers.reading import (
     needs_shared,
     only,
     read_paths,
-    refusals,
 )
 
 from memcli.importers.contract import Rejected, Warned
@@ -78,7 +77,7 @@ def test_case_11_only_a_line_feed_ends_a_line():
 @needs_shared
 def test_fine_tuning_lines_are_another_format(tmp_path):
     shutil.copy(SAMPLES / "openai_finetune_jsonl" / "train.jsonl", tmp_path / "chat.jsonl")
-    assert "fine-tuning" in refusals(tmp_path)["chat.jsonl"]
+    assert read_paths(tmp_path)["chat.jsonl"][0] == "openai_finetune"
 
 
 @pytest.mark.parametrize(
