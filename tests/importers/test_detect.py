@@ -35,6 +35,7 @@ OURS = {
     "locomo": "locomo",
     "claude_code_session": "claude_code",
     "whatsapp": "whatsapp",
+    "telegram": "telegram",
 }
 IMPORTERS = frozenset(OURS.values())
 
@@ -94,9 +95,6 @@ def test_formats_of_others_are_never_taken_for_ours():
         ("gemini_cli/session-2025-11-02T10-00-ab12cd34.json", "Gemini"),
         ("gemini_cli/session-2026-09-01T09-00-99ff00aa.jsonl", "Gemini"),
         ("discord/Boatshed - text - general [777].json", "Discord"),
-        ("telegram/result.json", "Telegram"),
-        ("telegram/result_bad_escape.json", "Telegram"),
-        ("telegram/result_full_account.json", "Telegram"),
         ("slack/harbour/2024-03-04.json", "Slack"),
         ("vtt_srt/teams.vtt", "subtitles"),
         ("vtt_srt/meeting.srt", "subtitles"),
