@@ -64,15 +64,15 @@ class Lessons(Protocol):
         """Return at least the ``limit`` best lessons by `rank` over the terms, in any order."""
 
 
-def query_terms(text: str, lessons: Lessons) -> dict[str, int]:
+def query_terms(text: str, lessons: Lessons, limit: int = MAX_QUERY_TERMS) -> dict[str, int]:
     """Return the terms of a question that can find anything, each with its number of holders.
 
-    Stop words are out, and words that most lessons hold; of many the `MAX_QUERY_TERMS` rarest.
+    Stop words are out, and words that most lessons hold; of many the ``limit`` rarest.
     """
     found = {term: lessons.doc_freq(term) for term in set(tokens(text)) - stop_words()}
     most = COMMON_SHARE * lessons.n_lessons if lessons.n_lessons >= FEW else lessons.n_lessons
     held = {term: holders for term, holders in found.items() if 0 < holders <= most}
-    kept = sorted(held, key=lambda term: (held[term], term))[:MAX_QUERY_TERMS]
+    kept = sorted(held, key=lambda term: (held[term], term))[:limit]
     return {term: held[term] for term in kept}
 
 

@@ -1,137 +1,161 @@
 """Choosing lessons by words alone.
 
 A memory fills with notes on single cases that repeat the words of their case; by plain BM25
-they crowd out the lesson of which they are cases. Two things tell a lesson: its key is wholly
-about what the question names (a note's key says more than that), and once one lesson has
-covered the question's words, a second one that says them again brings nothing. So entries
-are chosen one by one by what they add: the share of the question's word mass not yet covered,
-weighted by how much of their own key the question names.
+they crowd out the lesson of which they are cases. And a long task holds much that says nothing
+about it: instructions, lists of options. Three things tell the lessons that are wanted:
+
+- A task is asked part by part (lines and sentences), and each part counts alike. A lesson that
+  answers a part covers much of it; of a long list each covers next to nothing.
+- The key of a lesson is wholly about what a part names; a note's key says more than that.
+- Once a part has its lesson, a second one that says the same adds little.
+
+So entries are chosen one by one by what they add: greedy facility location over the parts.
 """
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from heapq import heapify, heappop, heappush
 from typing import Final
 
-from memcli.search.bm25 import idf
+from memcli.search.bm25 import K1, idf
 from memcli.search.lessons import LessonHit, Lessons, query_terms, rank
 from memcli.strategy.limits import Limits
 
 POOL: Final = 60
-"""Lessons by BM25 among which entries are chosen."""
+"""Lessons by BM25 among which the best for a part are."""
 
-KEY_SHARE: Final = 1.0
-"""What naming the whole key counts, beside the best BM25 score of the pool."""
+MAX_PARTS: Final = 16
+"""Parts of a longer text that count: those of the largest word mass."""
 
-COVERED: Final = 0.25
-"""What a word counts once an entry has covered it."""
+PART_TERMS: Final = 24
+"""Terms of a part that are searched; of a longer one the rarest."""
+
+KEY_SHARE: Final = 0.5
+"""What naming the whole key counts, beside covering all words of the part once."""
+
+COVERED: Final = 0.6
+"""What fitting a part counts up to the fit of an entry that was chosen before."""
+
+_BREAK: Final = re.compile(r"""(?<=[.!?。！？])["'”’)\]]*\s+|(?<=[。！？])|\n+""")
+_BULLET: Final = re.compile(r"^\s*(?:\d{1,3}|[A-Za-z])[.)]\s+", re.MULTILINE)
+"""The number of a list's item: nothing that a lesson could be about."""
 
 
 def entries(text: str, lessons: Lessons, limits: Limits) -> list[str]:
     """Return at most ``max_entries`` ids, best first; deterministic, ties by id.
 
-    Cost is that of one search for the pool and of a few small sums for each entry.
+    Costs one search a part and small sums for the lessons found.
     """
-    found = _Search.of(text, lessons, POOL)
-    return _chosen(found, lessons, limits.max_entries)
+    return _greedy(_parts(text, lessons), limits.max_entries)
 
 
 def nearest(text: str, lessons: Lessons, limit: int) -> list[str]:
     """Return the ids of the ``limit`` lessons nearest to a text.
 
-    The first third are chosen as `entries` are, the others follow by BM25.
+    The first half are chosen as `entries` are; the others are the best of the parts in turn,
+    and, where these run out, the best for the whole text.
     """
-    found = _Search.of(text, lessons, max(POOL, limit))
-    first = _chosen(found, lessons, max(1, limit // 3))
-    return list(dict.fromkeys([*first, *(hit.id for _, hit in found.ranked)]))[:limit]
+    parts = _parts(text, lessons)
+    first = _greedy(parts, max(1, limit // 2))
+    ranked = [sorted(part.fit, key=lambda each: (-part.fit[each], each)) for part in parts]
+    longest = max(map(len, ranked), default=0)
+    turns = (ids[place] for place in range(longest) for ids in ranked if place < len(ids))
+    found = list(dict.fromkeys([*first, *turns]))
+    if len(found) < limit:
+        holders = query_terms(text, lessons)
+        whole = rank(lessons.candidates(holders, limit), holders, lessons)
+        found = list(dict.fromkeys([*found, *(hit.id for _, hit in whole)]))
+    return found[:limit]
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
-    """What words find.
+class _Part:
+    """A part of a text, weighed against the lessons.
 
     Attributes:
-        holders: The question's terms, each with its number of holders.
-        ranked: (BM25 score, lesson), best first.
+        times: How often the text has a part with these terms.
+        fit: Lesson → how well it fits; 1 + `KEY_SHARE` at most, or little more.
     """
 
-    holders: Mapping[str, int]
-    ranked: Sequence[tuple[float, LessonHit]]
-
-    @classmethod
-    def of(cls, text: str, lessons: Lessons, limit: int) -> _Search:
-        holders = query_terms(text, lessons)
-        ranked = rank(lessons.candidates(holders, limit), holders, lessons)
-        return cls(holders, ranked[:limit])
+    times: int
+    fit: Mapping[str, float]
 
 
-def _chosen(found: _Search, lessons: Lessons, most: int) -> list[str]:
-    """Return the ids that add most, one after the other.
+def _parts(text: str, lessons: Lessons) -> list[_Part]:
+    """Return the parts of a text that can find anything, in order."""
+    asked: Counter[tuple[tuple[str, int], ...]] = Counter()
+    for piece in _BREAK.split(_BULLET.sub("", text)):
+        held = query_terms(piece, lessons, PART_TERMS)
+        if held:
+            asked[tuple(sorted(held.items()))] += 1
+    kept = {terms for terms, _ in _heaviest(asked, lessons.n_lessons)}
+    return [
+        _weighed(dict(terms), times, lessons) for terms, times in asked.items() if terms in kept
+    ]
 
-    What a lesson adds only falls while others are chosen. So an earlier value is an upper
-    bound, and only the lesson that leads by it has to be weighed again.
+
+def _heaviest(
+    asked: Mapping[tuple[tuple[str, int], ...], int], n_lessons: int
+) -> list[tuple[tuple[tuple[str, int], ...], float]]:
+    """Return the `MAX_PARTS` parts of the largest word mass, ties by their terms."""
+    mass = {terms: sum(idf(n_lessons, holders) for _, holders in terms) for terms in asked}
+    return sorted(mass.items(), key=lambda each: (-each[1], each[0]))[:MAX_PARTS]
+
+
+def _weighed(holders: Mapping[str, int], times: int, lessons: Lessons) -> _Part:
+    """Return a part with the fit of the `POOL` best lessons for it.
+
+    Fit is the share of the best possible BM25 that a lesson reaches, plus what naming its key
+    counts: the square of the share of the key's word mass that the part names.
     """
-    pool = found.ranked[:POOL]
-    best = max((score for score, _ in pool), default=0.0)
-    weights = {term: idf(lessons.n_lessons, count) for term, count in found.holders.items()}
-    masses = dict(weights)
-    worth = dict.fromkeys(weights, 1.0)
-    left = []
-    for score, hit in pool:
-        one = _Candidate.of(hit, weights, masses, lessons)
-        strength = score + KEY_SHARE * best * one.key_share**2
-        left.append((-one.fresh(worth) * strength, one.id, one, strength))
-    heapify(left)
+    ranked = rank(lessons.candidates(holders, POOL), holders, lessons)[:POOL]
+    most = (K1 + 1) * sum(idf(lessons.n_lessons, holders[term]) for term in sorted(holders))
+    fit = {
+        hit.id: score / most + KEY_SHARE * _named(hit, holders, lessons) ** 2
+        for score, hit in ranked
+    }
+    return _Part(times, fit)
+
+
+def _named(hit: LessonHit, holders: Mapping[str, int], lessons: Lessons) -> float:
+    """Return the share of a key's word mass that is among the terms of a part."""
+    key = set(hit.key)
+    if key.isdisjoint(holders):
+        return 0.0
+    n = lessons.n_lessons
+    mass = {t: idf(n, holders.get(t) or lessons.doc_freq(t)) for t in sorted(key)}
+    return sum(value for term, value in mass.items() if term in holders) / sum(mass.values())
+
+
+def _greedy(parts: Sequence[_Part], limit: int) -> list[str]:
+    """Return at most ``limit`` ids, each the one that adds most to those before it."""
+    fits: dict[str, list[tuple[int, float]]] = {}
+    for number, part in enumerate(parts):
+        for node_id, fit in part.fit.items():
+            fits.setdefault(node_id, []).append((number, fit))
+    times = [part.times for part in parts]
+    reached = [0.0] * len(parts)
+    left = sorted(fits)  # of equal values the first
     chosen: list[str] = []
-    while left and len(chosen) < most:
-        _, _, one, strength = heappop(left)
-        again = (-one.fresh(worth) * strength, one.id, one, strength)
-        if left and left[0][:2] < again[:2]:
-            heappush(left, again)
-            continue
-        chosen.append(one.id)
-        worth |= dict.fromkeys(one.words, COVERED)
+    while left and len(chosen) < limit:
+        pick = max(left, key=lambda each: _gain(fits[each], times, reached))
+        left.remove(pick)
+        chosen.append(pick)
+        for number, fit in fits[pick]:
+            reached[number] = max(reached[number], fit)
     return chosen
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """A lesson of the pool, weighed against a question.
-
-    Attributes:
-        key_share: Share of the key's word mass that the question names.
-        words: The question's words that it holds → their mass.
-        mass: Their sum.
-    """
-
-    id: str
-    key_share: float
-    words: Mapping[str, float]
-    mass: float
-
-    @classmethod
-    def of(
-        cls,
-        hit: LessonHit,
-        weights: Mapping[str, float],
-        masses: dict[str, float],
-        lessons: Lessons,
-    ) -> _Candidate:
-        """Return a lesson weighed; ``masses`` keeps the mass of each word met."""
-        held = sorted(weights.keys() & {*hit.key, *hit.content})
-        words = {term: weights[term] for term in held}
-        named = total = 0.0
-        for term in sorted(set(hit.key)):
-            mass = masses.get(term)
-            if mass is None:
-                mass = masses[term] = idf(lessons.n_lessons, lessons.doc_freq(term))
-            total += mass
-            named += mass if term in weights else 0.0
-        return cls(hit.id, named / total if total else 0.0, words, sum(words.values()))
-
-    def fresh(self, worth: Mapping[str, float]) -> float:
-        """Return the share of its word mass that the entries chosen so far leave open."""
-        new = sum([mass * worth[term] for term, mass in self.words.items()])
-        return new / self.mass if self.mass else 0.0
+def _gain(
+    fits: Sequence[tuple[int, float]], times: Sequence[int], reached: Sequence[float]
+) -> float:
+    """Return what a lesson adds: fit beyond what is reached in full, the rest in part."""
+    total = 0.0
+    for number, fit in fits:
+        before = reached[number]
+        worth = fit - before + COVERED * before if fit > before else COVERED * fit
+        total += times[number] * worth
+    return total
