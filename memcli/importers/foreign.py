@@ -36,10 +36,7 @@ def _items_with(*keys: str, kinds: tuple[str, ...]) -> Callable[[Shape, Input], 
     return evidence
 
 
-def _object_with(*keys: str) -> Callable[[Shape, Input], str | None]:
-    """Return a recogniser: the object has all the keys, even where it is cut or broken."""
-
-    def evidence(shape: Shape, _: Input) -> str | None:
+def evidence(shape: Shape, _: Input) -> str | None:
         if shape.kind in ("object", "json") and shape.keys.issuperset(keys):
             return "has " + ", ".join(repr(key) for key in keys)
         return None
@@ -118,7 +115,6 @@ FOREIGN = (
     ),
     Foreign("gemini_cli", "Gemini CLI session", _gemini),
     Foreign("codex", "Codex rollout", _codex),
-    Foreign("discord", "Discord export", _object_with("guild", "channel", "messages")),
     Foreign("slack", "Slack export", _slack),
     Foreign("subtitles", "WebVTT or SubRip subtitles", _subtitles),
     Foreign("cursor", "Cursor chat export", _cursor_markdown),

@@ -32,6 +32,7 @@ from memcli.importers.contract import (
     Repeated,
     Warned,
 )
+from memcli.importers.fields import id_of, objects_of, text_of
 from memcli.importers.jsonpaths import ITEM, Part, Path, parts
 from memcli.importers.jsonvalues import Item, as_json, brief, parse, rejected_value, sheltered
 from memcli.importers.moments import stated
@@ -89,13 +90,13 @@ class _Chat:
     @property
     def conversation(self) -> str | None:
         """The chat's id, marked with the tool's name: other tools number theirs too."""
-        number = _id(self.names.get("id"))
+        number = id_of(self.names.get("id"))
         return None if number is None else f"telegram-{number}"
 
     @property
     def title(self) -> str | None:
         """The chat's name; saved messages have none."""
-        return _text(self.names, "name")
+        return text_of(self.names, "name")
 
 
 def read(source: Input, options: ReadOptions) -> Iterator[Event]:
@@ -128,7 +129,9 @@ class _Reader:
             yield from self._message(part, f"{self._name}#{self._number}")
         elif part.problem:
             yield rejected(self._name, part.problem, part.raw)
-        elif part.path[:-1] in _CHATS and part.path:
+        elif not part.path or part.path[-1] == ITEM:
+            yield rejected(self._name, "not a chat: no object", part.raw)
+        elif part.path[:-1] in _CHATS:
             yield from self._member(part)
 
     def _member(self, part: Part) -> Iterator[Event]:
@@ -205,7 +208,7 @@ def _parsed(where: str, raw: bytes) -> tuple[Item | Rejected, int]:
 
 def _events(item: Item, chat: _Chat, options: ReadOptions) -> Iterator[Event]:
     """Yield the events of one message."""
-    message, kind = item.value, _text(item.value, "type")
+    message, kind = item.value, text_of(item.value, "type")
     if kind == "unsupported":
         yield Ignored(kind="unsupported message")
         return
@@ -215,16 +218,15 @@ def _events(item: Item, chat: _Chat, options: ReadOptions) -> Iterator[Event]:
     if text is None or (not text and not captions and "text" not in message):
         yield rejected_value(item.where, "message without text", message)
         return
-    native_id = _id(message.get("id"))
+    native_id = id_of(message.get("id"))
     caption = "; ".join(captions) or None
     if native_id is not None:
-        again = chat.told.note(native_id, (text, caption, _text(message, "from_id")))
-        if again == "again":
-            yield Repeated(where=item.where)
-            return
-        if again == "other":
-            yield Warned(where=item.where, reason=f"id {native_id} stands for another text already")
+        said = (text, caption, text_of(message, "from_id"))
+        if odd := chat.told.judge(item.where, native_id, said):
+            yield odd
             native_id = None
+        if isinstance(odd, Repeated):
+            return
     time, problem = _time(message, options)
     if problem:
         yield Warned(where=item.where, reason=problem)
@@ -241,21 +243,9 @@ def _events(item: Item, chat: _Chat, options: ReadOptions) -> Iterator[Event]:
     )
 
 
-def _id(value: object) -> str | None:
-    """Return an id, which is a number or a text, as text."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return value if isinstance(value, str) and value else None
-
-
-def _text(record: dict[str, Any], key: str) -> str | None:
-    value = record.get(key)
-    return value if isinstance(value, str) and value else None
-
-
 def _speaker(message: dict[str, Any], key: str) -> str | None:
     """Return who speaks: the name, else the id, which outlives a deleted account."""
-    return _text(message, key) or _text(message, f"{key}_id") or _id(message.get(f"{key}_id"))
+    return text_of(message, key) or text_of(message, f"{key}_id") or id_of(message.get(f"{key}_id"))
 
 
 def _words(message: dict[str, Any]) -> str | None:
@@ -276,7 +266,7 @@ def _joined(value: object) -> str | None:
 def _service_text(message: dict[str, Any]) -> str | None:
     """Return what was done and its details, as JSON in the file's order."""
     said = _joined(message.get("text", ""))
-    action = _text(message, "action")
+    action = text_of(message, "action")
     if action is None:
         return said or None
     details = {key: value for key, value in message.items() if key not in _HEADER}
@@ -286,14 +276,14 @@ def _service_text(message: dict[str, Any]) -> str | None:
 
 def _captions(message: dict[str, Any]) -> list[str]:
     """Return what is attached to a message, where its words come from, where links lead."""
-    found = [f"forwarded from {name}" for name in [_text(message, "forwarded_from")] if name]
-    kind = _text(message, "media_type")
+    found = [f"forwarded from {name}" for name in [text_of(message, "forwarded_from")] if name]
+    kind = text_of(message, "media_type")
     for key in _ATTACHED:
-        if value := _text(message, key):
+        if value := text_of(message, key):
             label = kind if kind and key == "file" else key.partition("_")[0]
             is_there = not (value.startswith("(") and value.endswith(")"))
             found.append(f"{label}: {value}" if is_there else label)
-    found += [f"{key}: {value}" for key in _PLACED if (value := _text(message, key))]
+    found += [f"{key}: {value}" for key in _PLACED if (value := text_of(message, key))]
     for key in ("poll", "contact_information", "location_information", "todo_list"):
         if isinstance(message.get(key), dict):
             found.append(f"{key.partition('_')[0]}: {as_json(message[key])}")
@@ -303,11 +293,8 @@ def _captions(message: dict[str, Any]) -> list[str]:
 
 
 def _links(message: dict[str, Any]) -> list[str]:
-    pieces = message.get("text")
-    objects = (
-        [each for each in pieces if isinstance(each, dict)] if isinstance(pieces, list) else []
-    )
-    return [f"link: {href}" for each in objects if (href := _text(each, "href"))]
+    pieces = objects_of(message, "text")
+    return [f"link: {href}" for each in pieces if (href := text_of(each, "href"))]
 
 
 def _time(message: dict[str, Any], options: ReadOptions) -> tuple[Moment | None, str]:

@@ -11,6 +11,8 @@ from array import array
 from bisect import bisect_left
 from typing import Literal
 
+from memcli.importers.contract import Repeated, Warned
+
 _DIGITS = re.compile(r"[0-9]{1,15}(?:[.][0-9]{6})?|[0-9]{16,18}", re.ASCII)
 _WIDE = 1 << 63
 
@@ -40,6 +42,19 @@ class Told:
             self._others[native_id] = mark
             return "new"
         return "again" if known == mark else "other"
+
+    def judge(self, where: str, native_id: str, content: object) -> Repeated | Warned | None:
+        """Return what is odd about a message: told again, or its id taken; None for a new one.
+
+        Where the id stands for another text already, the message must do without one.
+        """
+        match self.note(native_id, content):
+            case "again":
+                return Repeated(where=where)
+            case "other":
+                reason = f"id {native_id[:60]} stands for another text already"
+                return Warned(where=where, reason=reason)
+        return None
 
     def _known(self, native_id: str, number: int | None) -> int | None:
         """Return the mark of what was told under an id, or None."""
