@@ -36,14 +36,6 @@ def _items_with(*keys: str, kinds: tuple[str, ...]) -> Callable[[Shape, Input], 
     return evidence
 
 
-def evidence(shape: Shape, _: Input) -> str | None:
-        if shape.kind in ("object", "json") and shape.keys.issuperset(keys):
-            return "has " + ", ".join(repr(key) for key in keys)
-        return None
-
-    return evidence
-
-
 def _sharegpt(shape: Shape, _: Input) -> str | None:
     if any(isinstance(item.get("conversations"), list) for item in shape.objects):
         return "has lists named 'conversations'"
