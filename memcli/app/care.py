@@ -12,6 +12,7 @@ from memcli.app.strategy_store import log_differences
 from memcli.budgets import count_tokens_batch
 from memcli.records.codec import turn_from_line
 from memcli.search.builder import covers_a_prefix
+from memcli.search.lesson_index import lesson_faults
 from memcli.search.opening import open_index
 from memcli.search.watermark import read_mark
 from memcli.store import repair, verify
@@ -55,8 +56,13 @@ def verify_store(path: Path) -> verify.Report:
     if not report.is_sound:
         return report
     snapshot = Store.open(path).snapshot()
-    found = _index_findings(snapshot, report) + _log_findings(snapshot)
+    found = _index_findings(snapshot, report) + _lesson_findings(snapshot)
+    found += _log_findings(snapshot)
     return replace(report, findings=report.findings + tuple(found))
+
+
+def _lesson_findings(snapshot: Snapshot) -> list[verify.Finding]:
+    return [verify.Finding("warning", DERIVED, words) for words in lesson_faults(snapshot)]
 
 
 def _log_findings(snapshot: Snapshot) -> list[verify.Finding]:

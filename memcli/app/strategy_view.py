@@ -1,16 +1,15 @@
 """A store's strategies for one query: only what it touches is read.
 
-Lessons come one by one, found through the index; edges by one pass over the edges file for
-the lines that leave a lesson at hand. So the cost of a query does not grow with the lessons.
+Lessons come one by one, found through the index; of the edges file only the lines that leave a
+lesson at hand are parsed. What grows with the store is a search of that file's bytes.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Final
 
+from memcli.records.codec import dumps
 from memcli.records.strategy import IndexLine, Pair, StrategyEdge, StrategyNode
 from memcli.records.strategy_codec import (
     edge_from_line,
@@ -18,9 +17,8 @@ from memcli.records.strategy_codec import (
     node_from_line,
 )
 from memcli.search.lesson_index import StoredLessons, open_lessons
+from memcli.store.jsonl import BUFFER_BYTES
 from memcli.store.snapshot import Snapshot
-
-_SOURCE: Final = re.compile(rb'"source":"((?:[^"\\]|\\.)*)"')
 
 
 class StoredMemory:
@@ -34,6 +32,7 @@ class StoredMemory:
         self._snapshot = snapshot
         self.lessons: StoredLessons = open_lessons(snapshot)
         self._read: dict[str, StrategyNode | None] = {}
+        self._leaving: dict[str, dict[str, StrategyEdge]] = {}
 
     @property
     def n_nodes(self) -> int:
@@ -75,15 +74,27 @@ class StoredMemory:
 
     def _newest(self, source: str) -> dict[str, StrategyEdge]:
         """Return target → newest record of the edges that leave a lesson."""
-        lines = self._lines_by_source.get(source.encode(), ())
-        edges = (edge_from_line(line) for line in lines)
-        return {edge.target: edge for edge in edges}
+        if source not in self._leaving:
+            edges = map(edge_from_line, self._lines_of(source))
+            found = {edge.target: edge for edge in edges if edge.source == source}
+            self._leaving[source] = found
+        return self._leaving[source]
+
+    def _lines_of(self, source: str) -> Iterator[bytes]:
+        """Yield the edge lines that name a source, in file order."""
+        data = self._edge_bytes
+        needle = b'"source":' + dumps(source)
+        at = data.find(needle)
+        while at >= 0:
+            end = data.find(b"\n", at)
+            yield data[data.rfind(b"\n", 0, at) + 1 : end]
+            at = data.find(needle, end)
 
     @cached_property
-    def _lines_by_source(self) -> dict[bytes, list[bytes]]:
-        """The edge lines by their source, in file order, unparsed."""
-        found: dict[bytes, list[bytes]] = {}
-        for _, line in self._snapshot.lines("edges"):
-            if match := _SOURCE.search(line):
-                found.setdefault(match[1], []).append(line)
-        return found
+    def _edge_bytes(self) -> bytes:
+        """The edges file as far as it is committed: searched, not parsed."""
+        size = self._snapshot.committed_bytes("edges")
+        if not size:
+            return b""
+        with self._snapshot.reading("edges", BUFFER_BYTES) as file:
+            return file.read(size)

@@ -39,6 +39,9 @@ LEFT_TO_READERS: Final = 256
 
 _FOLDER = "lessons-"
 _HEAP_BYTES = 32_000_000
+_SAMPLED = 64
+"""Lessons whose place is compared when the index is checked."""
+
 _SPARE = 4
 """Candidates for one place, where what is hidden or new shifts the statistics."""
 
@@ -185,6 +188,27 @@ def level_lessons(snapshot: Snapshot) -> None:
             f"the index of lessons in {derived} could not be written: {error}",
             hint="nothing is lost; free space or mend permissions, then run `memcli compact`",
         ) from error
+
+
+def lesson_faults(snapshot: Snapshot) -> list[str]:
+    """Return in words where the index on disk is not what the nodes file says; empty if sound.
+
+    One that is missing or behind is no fault: readers scan what it lacks.
+    """
+    derived = snapshot.path / DERIVED
+    mark = _read_mark(derived)
+    if mark is None or not snapshot.continues("nodes", mark.covers):
+        return []
+    base = _open(derived / mark.directory, mark.documents)
+    if base is None:
+        return ["the index of lessons does not open or lacks some"]
+    lessons = StoredLessons(base, mark, _scan(snapshot, mark.covers.bytes))
+    active = {node.id: place for place, node in _active(snapshot, 0)}
+    if lessons.n_lessons != len(active):
+        return [f"the index of lessons holds {lessons.n_lessons:,} lessons of {len(active):,}"]
+    sampled = list(active)[:: max(1, len(active) // _SAMPLED)]
+    bad = sum(lessons.place(each) != active[each] for each in sampled)
+    return [f"{bad} of the sampled lessons are not where their index says"] if bad else []
 
 
 def _follow(snapshot: Snapshot, derived: Path, mark: LessonMark) -> None:
