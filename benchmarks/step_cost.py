@@ -28,12 +28,13 @@ NODES = 1_000
 FEW, MANY = 10, 110
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 _WORDS_A_LESSON = 80
+_WORDS = 4_000
 
 
 def populate(path: Path, *, count: int = NODES, seed: int = 1) -> None:
     """Create a store of so many lessons, each with two out-edges."""
     rng = random.Random(seed)
-    words = [f"{stem}{ending}" for stem in _STEMS for ending in _ENDINGS]
+    words = _vocabulary(rng)
     ids = [f"n{number:05}" for number in range(1, count + 1)]
     with Store.create(path, now=NOW).writer(now=NOW) as writer:
         for node in _nodes(ids, words, rng):
@@ -48,13 +49,16 @@ def populate(path: Path, *, count: int = NODES, seed: int = 1) -> None:
         writer.commit(command="train")
 
 
-_STEMS = ("cash", "rate", "tax", "asset", "bond", "yield", "ratio", "margin", "equity", "loan")
-_ENDINGS = ("", "s", " flow", " value", " growth", " cost", " base", " period", " note", " sum")
+def _vocabulary(rng: random.Random) -> list[str]:
+    """Return made-up words, all different."""
+    syllables = [first + vowel for first in "bdfgklmnprst" for vowel in "aeiou"]
+    return sorted({"".join(rng.choices(syllables, k=rng.randint(2, 4))) for _ in range(_WORDS)})
 
 
 def _nodes(ids: Sequence[str], words: Sequence[str], rng: random.Random) -> Iterator[StrategyNode]:
+    shares = [1 / (10 + place) for place in range(len(words))]  # few words are in most texts
     for place, node_id in enumerate(ids):
-        content = " ".join(rng.choices(words, k=_WORDS_A_LESSON // 2)) + f" number {place}"
+        content = " ".join(rng.choices(words, shares, k=_WORDS_A_LESSON))
         yield StrategyNode(
             id=node_id,
             section=SECTIONS[place % len(SECTIONS)],
@@ -77,6 +81,7 @@ def step_cost(task: Task, retriever: str, program: Path, folder: Path) -> dict[s
         "nodes": NODES,
         "steps": steps,
         "cpu_ms": round(1_000 * (many["cpu_s"] - few["cpu_s"]) / steps, 2),
+        "http_ms_of_it": round(1_000 * (many["http_s"] - few["http_s"]) / steps, 2),
         "fsyncs": round((many["fsync"] - few["fsync"]) / steps, 2),
         "folder_fsyncs": round((many["fsync_dir"] - few["fsync_dir"]) / steps, 2),
     }
