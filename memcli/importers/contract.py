@@ -8,10 +8,10 @@ itself: it becomes a `Rejected`, and reading goes on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
-from typing import BinaryIO, Literal, Protocol
+from typing import BinaryIO, Literal, Protocol, runtime_checkable
 
 from memcli.records.evidence import Branch, Granularity, Role
 
@@ -142,6 +142,22 @@ class Input(Protocol):
 
     def open(self) -> BinaryIO:
         """Return a fresh binary stream from the start; the caller closes it."""
+
+
+@runtime_checkable
+class Housed(Input, Protocol):
+    """An input that may have others beside it, in its folder or archive."""
+
+    @property
+    def inner(self) -> str:
+        """Its path, ``/`` between folders."""
+
+    @property
+    def stamp(self) -> Hashable:
+        """What changes when the file does."""
+
+    def beside(self, path: str) -> Housed | None:
+        """Return the input at a path relative to this one's folder, or None."""
 
 
 HEAD_BYTES = 256 * 1024

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from memcli.importers.contract import Input
 from memcli.importers.shape import Shape, shape_of
@@ -63,15 +62,6 @@ def _codex(shape: Shape, _: Input) -> str | None:
 _ROLLOUT = {"timestamp", "type", "payload"}
 
 
-def _slack(shape: Shape, _: Input) -> str | None:
-    def is_message(item: dict[str, Any]) -> bool:
-        return item.get("type") == "message" and isinstance(item.get("ts"), str)
-
-    if shape.kind == "array" and any(is_message(item) for item in shape.objects):
-        return "items have type 'message' and a text 'ts'"
-    return None
-
-
 _SRT = re.compile(r"\d+\r?\n\d\d?:\d\d:\d\d[,.]\d{1,3} --> ")
 
 
@@ -107,7 +97,6 @@ FOREIGN = (
     ),
     Foreign("gemini_cli", "Gemini CLI session", _gemini),
     Foreign("codex", "Codex rollout", _codex),
-    Foreign("slack", "Slack export", _slack),
     Foreign("subtitles", "WebVTT or SubRip subtitles", _subtitles),
     Foreign("cursor", "Cursor chat export", _cursor_markdown),
     Foreign("cursor", "Cursor database", _cursor_database),

@@ -7,13 +7,14 @@ found by content and read in place, nothing is unpacked to disk; their size is l
 from __future__ import annotations
 
 import os
+import posixpath
 import shutil
 import stat
 import sys
 import tempfile
 import weakref
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -80,6 +81,17 @@ class FileInput:
         """Return a fresh binary stream from the start."""
         return self.path.open("rb")
 
+    @property
+    def stamp(self) -> Hashable:
+        """What changes when the file does."""
+        state = self.path.stat()
+        return (str(self.path), state.st_size, state.st_mtime_ns)
+
+    def beside(self, path: str) -> FileInput | None:
+        """Return the file at a path relative to this file's folder, or None."""
+        there = Path(os.path.normpath(self.path.absolute().parent / path))
+        return FileInput(there, container=self.container) if there.is_file() else None
+
 
 class _Archive:
     """A zip that stays open while an input of it is in use: its table is read only once."""
@@ -119,6 +131,20 @@ class ZipMember:
     def open(self) -> BinaryIO:
         """Return a fresh binary stream from the start."""
         return cast(BinaryIO, self._archive.opened.open(self._info))
+
+    @property
+    def stamp(self) -> Hashable:
+        """What changes when the file does."""
+        return (self.container, self.inner, self._info.CRC, self._info.file_size)
+
+    def beside(self, path: str) -> ZipMember | None:
+        """Return the member at a path relative to this one's folder, or None."""
+        there = posixpath.normpath(posixpath.join(posixpath.dirname(self.inner), path))
+        try:
+            info = self._archive.opened.getinfo(there)
+        except KeyError:
+            return None
+        return None if info.is_dir() or _danger(info) else ZipMember(self._archive, info)
 
 
 FoundInput = FileInput | ZipMember
