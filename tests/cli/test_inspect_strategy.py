@@ -279,12 +279,12 @@ def test_stored_text_reaches_a_terminal_inert(memcli, tmp_path):
 
 
 def test_a_damaged_line_is_named_by_its_file(memcli, tmp_path):
-    store = write_store(tmp_path / "store")
-    with store.writer(now=NOW) as writer:
-        writer.append("edges", b'{"F":-1.0,"S":0.0,"source":"n00001","target":"n00005"}\n')
-        writer.commit(command="train")
-    done = memcli("inspect", "edges")
-    assert done.code == 4
+    many = [StrategyEdge(source="n00001", target=f"n{n:05}", s=2.0) for n in range(10, 200)]
+    store = write_store(tmp_path / "store", NODES, many, ())
+    file = store.path / "edges.jsonl"
+    file.write_bytes(file.read_bytes().replace(b'"S":2.0', b'"S":-2.', 1))
+    done = memcli("inspect", "edges", "--json")
+    assert (done.code, done.out) == (4, "")
     assert "edges.jsonl" in done.err
 
 
