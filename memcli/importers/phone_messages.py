@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePath
 
 from memcli.importers.phone_stamps import BLANKS, MARKS
@@ -77,6 +78,7 @@ def said_of(line: str) -> Said:
     return Said(name, match["said"] or "", not _QUOTES.isdisjoint(name))
 
 
+@lru_cache(maxsize=4_096)
 def name_of(written: str) -> str:
     """Return a name without direction marks, no-break signs and the mark of a stranger."""
     bare = _NAME_BLANKS.sub(" ", _NAME_MARKS.sub("", written)).replace("\u2011", "-").strip()
@@ -102,6 +104,8 @@ def is_media(text: str) -> bool:
 
 def attachment(text: str) -> str | None:
     """Return kind and file name of the attachment that a text names, or None."""
+    if "." not in text or ("<" not in text and "(" not in text):
+        return None
     first = unmarked(text.partition("\n")[0])
     found = _ATTACHED.search(text)
     beside = None if found else _BESIDE.fullmatch(first)

@@ -266,9 +266,10 @@ class _Reader:
     def _draft(self, message: _Message, text: str, time: Moment | None) -> Draft:
         said, title = message.said, self._survey.title
         is_by_phone = is_notice(said, text, group=title)
+        has_mark = is_by_phone or (is_marked(text) and is_media(text))
         return Draft(
             role="system" if is_by_phone else "user",
-            text=unmarked(text) if is_by_phone or is_media(text) else text,
+            text=unmarked(text) if has_mark else text,
             speaker=None if is_by_phone else said.name,
             time=time,
             caption=None if is_by_phone else attachment(text),
