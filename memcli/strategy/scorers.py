@@ -1,7 +1,8 @@
 """How a prediction is scored against the expected answer; nothing of a model is evaluated.
 
 A scorer takes (prediction, expected) and returns a `Score`. The user's own is a Python
-function named ``module:function`` that returns True or False, or (right, total).
+function named ``module:function`` that returns True or False (1.0 or 0.0 will do), or
+(right, total).
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ class Score:
 
 Scorer = Callable[[str, str], Score]
 
+# What it reads has no two blanks in a row, so no blank here is repeated: matching is linear.
 _NUMBER = re.compile(
-    r"""(?P<open>\()?\s*
-        (?P<sign>[-+]?)\s*[$€£¥₹]?\s*(?P<late_sign>[-+]?)\s*
-        (?P<digits>(?:\d{1,3}(?:,\d{2,3})+|\d+)(?:\.\d*)?|\.\d+)
-        (?P<exponent>[eE][-+]?\d{1,3})?
-        \s*[$€£¥₹%]?\s*(?P<close>\))?\.?""",
+    r"""(?P<sign>[-+]?)[ ]?\$?[ ]?
+        (?P<open>\()?[ ]?(?P<inner_sign>[-+]?)[ ]?\$?[ ]?(?P<late_sign>[-+]?)[ ]?
+        (?P<digits>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)
+        [ ]?[$%]?[ ]?(?P<close>\))?[ ]?[$%]?\.?""",
     re.VERBOSE,
 )
-_MINUS: Final = str.maketrans({"−": "-", "–": "-", "﹣": "-", "－": "-"})
+_MINUS: Final = str.maketrans({"−": "-", "–": "-"})
 
 
 def scorer(name: str, *, tolerance: float = 0.0) -> Scorer:
@@ -79,36 +80,63 @@ def exact(prediction: str, expected: str) -> Score:
 
 
 def numeric(prediction: str, expected: str, *, tolerance: float = 0.0) -> Score:
-    """Score 1 for the same number, as floats are equal (ACE scores Formula so).
+    """Score 1 for the same number: floats are equal once commas are gone (ACE on Formula).
 
-    Thousands separators, one currency sign and a percent sign are dropped on both sides
-    (``5%`` is 5), a number in parentheses is negative. Text around the number makes it none.
+    What ACE reads as a finite number, `number` reads as the same one; it reads some more.
+    Where a number is expected, all else is wrong; NaN and infinity equal nothing. Where
+    anything but a number is expected, the same text is right, as in ACE.
     """
     said, wanted = number(prediction), number(expected)
-    if said is None or wanted is None:
+    if wanted is None:
+        return _one(not _is_endless(expected) and _plain(prediction) == _plain(expected))
+    if said is None:
         return _one(False)
     return _one(said == wanted or abs(said - wanted) <= tolerance)
 
 
 def number(text: str) -> float | None:
-    """Return the finite number that a text is, or None: nothing is evaluated."""
-    plain = unicodedata.normalize("NFKC", text).translate(_MINUS).strip().strip("'\"`")
-    match = _NUMBER.fullmatch(plain.strip())
+    """Return the finite number that a text is, or None: nothing is evaluated.
+
+    Dropped: commas wherever they stand, a currency sign before or after, a percent sign (so
+    ``5%`` is 5), quotes around, one full stop at the end. Parentheses make it negative, as in
+    ``$(1,234)``. Any other text around it makes it none; so do fractions and powers (``10²``).
+    """
+    match = _NUMBER.fullmatch(_figures(text))
     if match is None or (match["open"] is None) != (match["close"] is None):
         return None
-    signs = match["sign"] + match["late_sign"]
+    signs = match["sign"] + match["inner_sign"] + match["late_sign"]
     if len(signs) > 1 or (signs and match["open"]):
         return None
-    value = float(match["digits"].replace(",", "") + (match["exponent"] or ""))
+    value = float(match["digits"])
     is_negative = signs == "-" or match["open"] is not None
     return (-value if is_negative else value) if math.isfinite(value) else None
 
 
-def tags(prediction: str, expected: str) -> Score:
-    """Score an ordered list parted by commas, tag by tag; case and quotes aside (as FiNER).
+def _figures(text: str) -> str:
+    """Return the text in plain signs, without commas, outer quotes and repeated blanks.
 
-    Missing tags are wrong; tags beyond the expected ones make the last one wrong, so that a
-    longer list is never all right.
+    Empty where a sign only looks like a digit once it is made plain.
+    """
+    if any(unicodedata.category(char) == "No" for char in text):
+        return ""
+    plain = unicodedata.normalize("NFKC", text).translate(_MINUS).replace(",", "")
+    signs = ("$" if unicodedata.category(char) == "Sc" else char for char in plain)
+    return " ".join("".join(signs).strip().strip("'\"`").split())
+
+
+def _is_endless(text: str) -> bool:
+    """Return True for NaN, the infinities and what is too large for a float."""
+    try:
+        return not math.isfinite(float(text.replace(",", "")))
+    except ValueError:
+        return False
+
+
+def tags(prediction: str, expected: str) -> Score:
+    """Score an ordered list parted by commas, tag by tag; case and quotes aside (ACE on FiNER).
+
+    Missing tags are wrong. A departure: tags beyond the expected ones make the last one wrong,
+    so that a longer list is never all right; ACE cuts them off unseen.
     """
     said, wanted = _tags(prediction), _tags(expected)
     right = sum(a == b for a, b in zip(said, wanted, strict=False))
@@ -118,9 +146,16 @@ def tags(prediction: str, expected: str) -> Score:
 
 
 def contains(prediction: str, expected: str) -> Score:
-    """Score 1 where the expected words stand in the prediction, as whole words, case aside."""
-    wanted = re.escape(_plain(expected).casefold())
-    return _one(re.search(rf"(?<!\w){wanted}(?!\w)", _plain(prediction).casefold()) is not None)
+    """Score 1 where the expected words stand in the prediction, as whole words, case aside.
+
+    Nor is an expected ``5`` found inside ``5.25``, ``1,500`` or ``-5``.
+    """
+    wanted = _plain(expected).casefold()
+    said = _plain(prediction).translate(_MINUS).casefold()
+    before = r"(?<!\w)(?<!\d[.,])(?<!\s[-.])(?<!^[-.])" if wanted[:1].isdigit() else r"(?<!\w)"
+    after = r"(?!\w)(?![.,]\d)" if wanted[-1:].isdigit() else r"(?!\w)"
+    found = re.search(f"{before}{re.escape(wanted.translate(_MINUS))}{after}", said)
+    return _one(found is not None)
 
 
 def _one(is_right: bool) -> Score:
@@ -148,15 +183,22 @@ def _own(name: str) -> Scorer:
         raise UsageError(f"{name!r} is not a function")
 
     def score(prediction: str, expected: str) -> Score:
-        return _read(found(prediction, expected), name)
+        try:
+            result = found(prediction, expected)
+        except Exception as error:  # the user's code may raise anything
+            raise MemcliError(
+                f"the scorer {name} failed: {type(error).__name__}: {error}",
+                hint="it must take any text as a prediction",
+            ) from error
+        return _read(result, name)
 
     return score
 
 
 def _read(result: object, name: str) -> Score:
     match result:
-        case bool():
-            return _one(result)
+        case bool() | 0 | 1:
+            return _one(bool(result))
         case (int(right), int(total)) if 0 <= right <= total and total > 0:
             return Score(right, total)
         case _:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 
 import pytest
@@ -35,7 +36,22 @@ def score(name, prediction, expected, **more):
         (".5", 0.5),
         ('"7"', 7.0),
         ("２", 2.0),
-        ("1,5", None),
+        ("1,5", 15.0),
+        ("$(1,234)", -1234.0),
+        ("($1,234.50)", -1234.5),
+        ("(5)%", -5.0),
+        ("₪ 7", 7.0),
+        ("7 €", 7.0),
+        ("-1.5E+03", -1500.0),
+        ("10²", None),
+        ("①", None),
+        ("½", None),
+        ("(-5)", None),
+        ("5 6", None),
+        ("$5 million", None),
+        ("= 5", None),
+        ("5 = 5", None),
+        ("1/2", None),
         ("1.2.3", None),
         ("--5", None),
         ("nan", None),
@@ -62,7 +78,12 @@ def test_what_is_a_number(text, value):
         ("numeric", "1,000.0", "1000", (1, 1)),
         ("numeric", "0.1", "0.10000001", (0, 1)),
         ("numeric", "", "5", (0, 1)),
-        ("numeric", "x", "x", (0, 1)),
+        ("numeric", "x", "5", (0, 1)),
+        ("numeric", "not given", "not  given", (1, 1)),
+        ("numeric", "5", "not given", (0, 1)),
+        ("numeric", "nan", "nan", (0, 1)),
+        ("numeric", "-inf", "-inf", (0, 1)),
+        ("numeric", "1e999", "1e999", (0, 1)),
         ("tags", "A, b ,C", "A,B,D", (2, 3)),
         ("tags", "A", "A,B", (1, 2)),
         ("tags", "A,B,C", "A,B", (1, 2)),
@@ -70,6 +91,15 @@ def test_what_is_a_number(text, value):
         ("tags", '["A", "B"]', "A,B", (2, 2)),
         ("contains", "It is Petrel.", "petrel", (1, 1)),
         ("contains", "15", "5", (0, 1)),
+        ("contains", "5.25", "5", (0, 1)),
+        ("contains", "0.5", "5", (0, 1)),
+        ("contains", "1,500", "500", (0, 1)),
+        ("contains", "-5", "5", (0, 1)),
+        ("contains", "It is −5", "5", (0, 1)),
+        ("contains", "It is −5.", "-5", (1, 1)),
+        ("contains", "The total is 5.", "5", (1, 1)),
+        ("contains", "3, 5, 7", "5", (1, 1)),
+        ("contains", "costs $5!", "$5", (1, 1)),
         ("contains", "the big  boat", "big boat", (1, 1)),
     ],
 )
@@ -97,12 +127,30 @@ def test_every_finite_number_reads_as_itself(value):
     assert number(repr(value)) == value
 
 
+@given(st.text("0123456789.,+-eE ", max_size=16))
+def test_what_ace_reads_as_a_finite_number_is_read_as_the_same(text):
+    try:
+        value = float(text.replace(",", ""))
+    except ValueError:
+        return
+    assert number(text) == (value if math.isfinite(value) else None)
+
+
+@pytest.mark.parametrize("text", ["( x", "5 x", "$ - ( 5", "1,x", "5.x"])
+def test_reading_a_number_takes_no_time(text):
+    """A pattern that backtracks would take hours."""
+    for part in " ,5.":
+        assert number(text.replace(part, part * 20_000)) is None
+
+
 @pytest.fixture
 def own(tmp_path, monkeypatch):
     (tmp_path / "own_scorers.py").write_text(
         "def close(a, b): return a[:1] == b[:1]\n"
         "def parts(a, b): return 1, 2\n"
+        "def whole(a, b): return 1.0\n"
         "def odd(a, b): return 0.5\n"
+        "def fails(a, b): return float(a)\n"
         "value = 3\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -113,8 +161,11 @@ def own(tmp_path, monkeypatch):
 def test_a_scorer_of_ones_own(own):
     assert score("own_scorers:close", "abc", "axe") == (1, 1)
     assert score("own_scorers:parts", "", "x") == (1, 2)
+    assert score("own_scorers:whole", "", "x") == (1, 1)
     with pytest.raises(MemcliError, match="returned"):
         score("own_scorers:odd", "a", "b")
+    with pytest.raises(MemcliError, match="own_scorers:fails failed: ValueError"):
+        score("own_scorers:fails", "a", "b")
 
 
 @pytest.mark.parametrize("name", ["fuzzy", "own_scorers:nothing", "own_scorers:value", "no_such:x"])
