@@ -1,17 +1,16 @@
 """Training streams: JSONL lines of a question and its answer, read lazily.
 
-A line is an object with ``question`` (or ``context``) and ``answer`` (or ``target``); other
-fields are ignored. A line that has no usable pair costs only itself.
+A line is an object with ``question`` (or ``context``) and ``answer`` (or ``target``), texts or
+numbers; other fields are ignored. A line that has no usable pair costs only itself.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
-
-from memcli.records.codec import loads
+from typing import Any, Final
 
 QUESTION: Final = ("question", "context")
 ANSWER: Final = ("answer", "target")
@@ -60,25 +59,46 @@ def fingerprint(question: str, answer: str) -> str:
 
 def _example(text: bytes, number: int) -> Example | RejectedLine:
     try:
-        data = loads(text)
+        data = _loaded(text)
     except (ValueError, RecursionError):
         return RejectedLine(number, "is not JSON")
     if not isinstance(data, Mapping):
         return RejectedLine(number, "is not a JSON object")
-    question, answer = _field(data, QUESTION), _field(data, ANSWER)
-    if not question:
-        return RejectedLine(number, "has no question (field question or context)")
-    if not answer:
-        return RejectedLine(number, "has no answer (field answer or target)")
+    try:
+        question, answer = _field(data, QUESTION), _field(data, ANSWER)
+    except _Unusable as unusable:
+        return RejectedLine(number, str(unusable))
     return Example(question, answer, number, fingerprint(question, answer))
 
 
+def _loaded(text: bytes) -> Any:
+    """Return a JSON value in which numbers are texts, digit by digit as they were written."""
+    return json.loads(
+        text.decode("utf-8"), parse_float=str, parse_int=str, parse_constant=_refuse_constant
+    )
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+class _Unusable(Exception):
+    """Why a line is no example."""
+
+
 def _field(data: Mapping[str, object], names: tuple[str, str]) -> str:
-    """Return the first of the fields that holds anything; numbers become text."""
-    for name in names:
-        value = data.get(name)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return str(value)
-        if isinstance(value, str) and value.strip():
-            return value
-    return ""
+    """Return what one of two fields holds; blank ones and nulls count as absent.
+
+    Raises:
+        _Unusable: If neither holds anything, one is no text, or both disagree.
+    """
+    name, other = names
+    held = [data[each] for each in names if data.get(each) is not None]
+    if any(not isinstance(value, str) for value in held):
+        raise _Unusable(f"has no {name} that is text or a number")
+    texts = [value for value in held if isinstance(value, str) and value.strip()]
+    if not texts:
+        raise _Unusable(f"has no {name} (field {name} or {other})")
+    if len(set(texts)) > 1:
+        raise _Unusable(f"has both {name} and {other}, and they differ")
+    return texts[0]

@@ -21,6 +21,7 @@ def read(*lines):
         '{"question": "Q", "answer": "A"}',
         '{"context": "Q", "target": "A", "more": 1}',
         '\ufeff{"question": "Q", "answer": "A"}\n',
+        '{"question": "Q", "context": "Q", "answer": "A", "target": "A"}',
         '{"question": "", "context": "Q", "answer": null, "target": "A"}',
     ],
 )
@@ -30,8 +31,10 @@ def test_a_usable_line(line):
 
 
 def test_numbers_become_text():
-    (example,) = read('{"question": "Q", "answer": 2.50}')
-    assert example.answer == "2.5"
+    answers = ["2.50", "-0", "1e3", "123456789012345678901234567890"]
+    for answer in answers:
+        (example,) = read(f'{{"question": 7, "answer": {answer}}}')
+        assert (example.question, example.answer) == ("7", answer)
 
 
 @pytest.mark.parametrize(
@@ -42,8 +45,11 @@ def test_numbers_become_text():
         ('{"answer": "A"}', "has no question"),
         ('{"question": " ", "answer": "A"}', "has no question"),
         ('{"question": "Q"}', "has no answer"),
-        ('{"question": "Q", "answer": true}', "has no answer"),
-        ('{"question": ["Q"], "answer": "A"}', "has no question"),
+        ('{"question": "Q", "answer": true}', "has no answer that is text or"),
+        ('{"question": "Q", "answer": NaN}', "is not JSON"),
+        ('{"question": ["Q"], "answer": "A"}', "has no question that is text or"),
+        ('{"question": "Q", "context": "R", "answer": "A"}', "both question and context"),
+        ('{"question": "Q", "answer": "1", "target": 1.0}', "both answer and target"),
         (b'{"question": "\xff", "answer": "A"}', "is not JSON"),
         ("[" * 100_000, "is not JSON"),
     ],
