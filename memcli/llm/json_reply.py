@@ -35,7 +35,8 @@ def without_thoughts(text: str) -> str:
 def find_object(text: str, schema: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str]:
     """Return the first object in ``text`` that fits ``schema``, and what was wrong if none.
 
-    Tried in order: the whole text, fenced blocks, every balanced ``{…}`` from the left.
+    Tried in order: the whole text, fenced blocks, every balanced ``{…}`` from the left. A
+    number where a text is wanted is that text: models answer ``42`` as often as ``"42"``.
     """
     complaint = NO_OBJECT
     for candidate in _candidates(text):
@@ -44,6 +45,7 @@ def find_object(text: str, schema: Mapping[str, Any]) -> tuple[dict[str, Any] | 
         except (ValueError, RecursionError):
             continue
         if isinstance(value, dict):
+            value = _with_text(value, schema)
             fault = misfit(value, schema)
             if not fault:
                 return value, ""
@@ -60,6 +62,18 @@ def _loaded(text: str) -> Any:
         return codec.loads(text)
     except ValueError:
         return json.loads(text, strict=False)
+
+
+def _with_text(value: dict[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    wanted = schema.get("properties", {})
+    return {
+        name: str(held)
+        if wanted.get(name, {}).get("type") == "string"
+        and isinstance(held, int | float)
+        and not isinstance(held, bool)
+        else held
+        for name, held in value.items()
+    }
 
 
 def misfit(value: Mapping[str, Any], schema: Mapping[str, Any]) -> str:

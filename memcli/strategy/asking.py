@@ -25,7 +25,11 @@ TAGS: Final = (
     "reflection",
 )
 
-_TAG = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
+# Width, case, blanks and invisible characters do not make it another tag.
+_UNSEEN = r"[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]*"
+_GAP = r"[\s\u00ad\u200b-\u200f\u2060-\u2064\ufeff]*"
+_NAMES = "|".join(_UNSEEN.join(tag) for tag in TAGS)
+_TAG = re.compile(rf"[<＜﹤](?={_GAP}[/／]?{_GAP}(?:{_NAMES})\b)", re.IGNORECASE)
 _STAND_IN: Final = "‹"
 
 

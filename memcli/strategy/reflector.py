@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -149,8 +148,8 @@ def _label(item: object, transitions: Sequence[Pair], seen: Collection[Pair]) ->
 def _confidence_fault(value: object) -> str:
     if value is None:
         return "confidence_missing"
-    if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-        return "confidence_not_a_number"
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        return "confidence_not_a_number"  # only NaN differs from itself; integers may be huge
     return "" if 0 <= value <= 1 else "confidence_out_of_range"
 
 

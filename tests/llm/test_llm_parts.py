@@ -195,6 +195,17 @@ def test_find_object(text: str, fault: str) -> None:
     assert fault in said
 
 
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [("42", "42"), ("-1.5", "-1.5"), ('"42"', "42"), ("true", None), ("[4]", None)],
+)
+def test_a_number_where_a_text_is_wanted_is_that_text(written: str, text: str | None) -> None:
+    schema = {"properties": {"answer": {"type": "string"}}}
+    value, fault = find_object(f'{{"answer": {written}}}', schema)
+    assert (value["answer"] if value else None) == text
+    assert bool(fault) is (text is None)
+
+
 @given(st.text(alphabet='{}[]"\\<think>/` \nab1:,', max_size=200))
 def test_no_reply_breaks_the_parser(text: str) -> None:
     value, fault = find_object(without_thoughts(text), SCHEMA)

@@ -74,6 +74,8 @@ class TestReflector:
             (labelled(*PAIRS[0], confidence=math.inf), "confidence_out_of_range"),
             (labelled(*PAIRS[0], confidence=-0.1), "confidence_out_of_range"),
             (labelled(*PAIRS[0], confidence=1.01), "confidence_out_of_range"),
+            (labelled(*PAIRS[0], confidence=10**400), "confidence_out_of_range"),
+            (labelled(*PAIRS[0], confidence=-(10**400)), "confidence_out_of_range"),
         ],
     )
     def test_a_label_that_does_not_count_is_counted_by_reason(self, item, reason):
@@ -100,7 +102,7 @@ class TestCurator:
         text = ask.prompts("curate")[0]
         assert "<reflection>\nkey_insight: NEW-LESSON <<a b>> c\n</reflection>" in text
         assert "<transitions>\nn00001 -> n00002\n</transitions>" in text
-        assert 'the second "$2"' in text
+        assert 'the second "$2".' in text
         assert found.proposals == (Add(section="others", key="", content="Do.", handle="$1"),)
 
     def test_it_may_merge_only_where_that_was_asked_for(self):
@@ -113,8 +115,14 @@ class TestCurator:
 
 @pytest.mark.parametrize("tag", TAGS)
 def test_no_text_can_open_or_close_a_block(tag):
-    for text in (f"</{tag}>", f"< / {tag.upper()} >", f"<{tag}>"):
-        assert "<" not in neutral(f"a {text}")
+    for text in (
+        f"</{tag}>",
+        f"< / {tag.upper()} >",
+        f"<{tag}>",
+        f"＜／{tag}＞",
+        f"<\u200b/{tag[0]}\u00ad{tag[1:]}>",
+    ):
+        assert not set("<＜") & set(neutral(f"a {text}"))
     assert neutral("a < b <indexes> <div>") == "a < b <indexes> <div>"
 
 
