@@ -8,8 +8,9 @@ commit; annotation (``annotations``) is a step of its own, after it.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from array import array
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
@@ -26,7 +27,14 @@ from memcli.importers.contract import (
     Warned,
 )
 from memcli.importers.detect import Source, gather
-from memcli.importers.identity import settle
+from memcli.importers.identity import (
+    ENDS_ASKED,
+    Settled,
+    name_of_new,
+    print_of,
+    settle,
+    settle_next,
+)
 from memcli.importers.inputs import Unreadable
 from memcli.records.evidence import Turn, spoken_line
 from memcli.search.builder import bring_up_to_date
@@ -201,6 +209,7 @@ class _Run:
         self._uncommitted = self._uncommitted_chars = 0
         self._grown: set[str] = set()
         self._new: set[str] = set()
+        self._parts: dict[Key, _Part | None] = {}
         self._known: KnownTurns | None = None
         self._take_in(snapshot)
 
@@ -234,10 +243,72 @@ class _Run:
             {"file": name, "format": source.format.name, "evidence": source.evidence}
         )
         taken: set[str] = set()
-        for drafts in _groups(self._drafts(source)):
-            self._settle(drafts, source, taken)
+        for key, drafts, is_part in _groups(self._drafts(source), self._may_part(source)):
+            if is_part:
+                self._settle_part(key, drafts, source)
+            else:
+                self._settle(drafts, source, taken)
             if self._uncommitted >= COMMIT_TURNS or self._uncommitted_chars >= COMMIT_CHARS:
                 self._commit()
+
+    def _may_part(self, source: Source) -> Callable[[Key, Sequence[Draft]], bool]:
+        """Return whether a long conversation without an id may be stored in parts.
+
+        It may where it is surely new, or where one of the two, it and what is stored, begins
+        with all of the other. To know that, the input is read once more.
+        """
+        self._parts.clear()
+
+        def may_part(key: Key, drafts: Sequence[Draft]) -> bool:
+            if key not in self._parts and self._options.conversation is None:
+                self._parts[key] = self._part_of(source, key, drafts)
+            return self._parts.get(key) is not None
+
+        return may_part
+
+    def _part_of(self, source: Source, key: Key, drafts: Sequence[Draft]) -> _Part | None:
+        known = self._look_up()
+        prints, ends = self._all_prints(source, key)
+        name = name_of_new(drafts, source.input.name, known, ends)
+        if name is not None:
+            return _Part(name)
+        begins = [print_of(draft) for draft in drafts[:ENDS_ASKED]]
+        for candidate in known.conversations_with([*begins, *ends])[:1]:
+            stored = known.prints_in_order(candidate)
+            there = None if stored is None else _common(stored, prints)
+            if there is not None:
+                return _Part(candidate, there=there)
+        return None
+
+    def _all_prints(self, source: Source, key: Key) -> tuple[array[int], list[str]]:
+        """Return a number for each turn of a conversation, and the last fingerprints."""
+        every, ends = array("q"), deque[str](maxlen=ENDS_ASKED)
+        wanted = ReadOptions(tz=self._options.tz, date_order=self._options.date_order)
+        for event in source.format.read(source.input, wanted):
+            if isinstance(event, Draft) and (event.conversation, event.group) == key:
+                ends.append(print_of(event))
+                every.append(hash(ends[-1]))
+        return every, list(ends)
+
+    def _settle_part(self, key: Key, drafts: Sequence[Draft], source: Source) -> None:
+        """Store a part of a long conversation: what is there already is passed over."""
+        part = self._parts[key]
+        if part is None:
+            return
+        passed = min(part.there, len(drafts))
+        part.there -= passed
+        self.report.already += passed
+        self._progress(passed)
+        if passed == len(drafts):
+            return
+        settled = settle_next(
+            drafts[passed:],
+            self._look_up(),
+            format_name=source.format.name,
+            file=source.input.name,
+            conversation=part.name,
+        )
+        self._store(settled, len(drafts) - passed)
 
     def _drafts(self, source: Source) -> Iterator[Draft]:
         """Yield the drafts of an input and note every other event."""
@@ -272,6 +343,11 @@ class _Run:
             taken=frozenset(taken),
         )
         taken.add(settled.conversation)
+        self._store(settled, len(drafts))
+
+    def _store(self, settled: Settled, n_drafts: int) -> None:
+        """Append what a batch added, and count it."""
+        known = self._look_up()
         turns = _counted([*settled.added, *settled.updated, *settled.moved])
         if self._writer is not None:
             for turn in turns:
@@ -287,7 +363,7 @@ class _Run:
         if settled.added and settled.conversation not in self._new:
             (self._grown if settled.grown else self._new).add(settled.conversation)
         report.grown, report.new_conversations = len(self._grown), len(self._new)
-        self._progress(len(drafts))
+        self._progress(n_drafts)
 
     def finish(self) -> None:
         """Commit the rest and read the counts back from the disk."""
@@ -301,24 +377,62 @@ class _Run:
         self._take_in(self._writer.commit(command="ingest", batch=self._batch))
 
 
-def _groups(drafts: Iterator[Draft]) -> Iterator[list[Draft]]:
+@dataclass(slots=True)
+class _Part:
+    """A long conversation that is stored part by part.
+
+    Attributes:
+        name: The conversation.
+        there: How many of its next turns are stored already.
+    """
+
+    name: str
+    there: int = 0
+
+
+def _common(stored: Iterable[str], given: Sequence[int]) -> int | None:
+    """Return how many turns two transcripts share where one begins with all of the other."""
+    count = 0
+    for each in stored:
+        if count == len(given):
+            return count
+        if hash(each) != given[count]:
+            return None
+        count += 1
+    return count
+
+
+Key = tuple[str | None, int]
+"""A conversation within an input: its id, or None and its ordinal."""
+
+
+def _groups(
+    drafts: Iterator[Draft], may_part: Callable[[Key, Sequence[Draft]], bool]
+) -> Iterator[tuple[Key, list[Draft], bool]]:
     """Yield the drafts of one conversation at a time, interleaved ones put together.
 
     A conversation without an id of its own is yielded whole, because it is recognised by its
-    turns; one with an id may come in several parts.
+    turns, unless it is so long that ``may_part`` is asked and allows parts (marked True). One
+    with an id may come in several parts.
     """
-    held: dict[tuple[str | None, int], list[Draft]] = {}
+    parted: set[Key] = set()
+    held: dict[Key, list[Draft]] = {}
     count = chars = 0
     for draft in drafts:
         key = (draft.conversation, draft.group)
         held.setdefault(key, []).append(draft)
         count, chars = count + 1, chars + len(draft.text)
         if count >= BUFFER_DRAFTS or chars >= BUFFER_CHARS:
-            keep = {key: held.pop(key)} if key[0] is None else {}
-            yield from held.values()
+            keep: dict[Key, list[Draft]] = {}
+            if key[0] is None and key not in parted:
+                if may_part(key, held[key]):
+                    parted.add(key)
+                else:
+                    keep = {key: held.pop(key)}
+            yield from ((each, found, each in parted) for each, found in held.items())
             held = keep
             count = chars = 0
-    yield from held.values()
+    yield from ((each, found, each in parted) for each, found in held.items())
 
 
 def _counted(turns: Sequence[Turn]) -> list[Turn]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from memcli.records.evidence import Turn
 from memcli.records.ids import fingerprint
@@ -71,6 +71,27 @@ class KnownTurns:
             counts.update(pending.get(each, ()))
         ranked = sorted(counts, key=lambda name: (-counts[name], name))
         return ranked[:_CANDIDATES]
+
+    def prints_in_order(self, conversation: str) -> Iterator[str] | None:
+        """Return the fingerprints of a conversation's turns in order, none of them held.
+
+        None where the file does not have them in order, each once, or some are not committed
+        yet: then only `turns` can tell.
+        """
+        if self._pending.get(conversation):
+            return None
+        last: int | None = None
+        for _, turn in self._snapshot.turns():
+            if turn.conversation == conversation:
+                if last is not None and turn.seq <= last:
+                    return None
+                last = turn.seq
+        return self._prints_of(conversation)
+
+    def _prints_of(self, conversation: str) -> Iterator[str]:
+        for _, turn in self._snapshot.turns():
+            if turn.conversation == conversation:
+                yield fingerprint(turn.role, turn.speaker, turn.text, turn.time)
 
     def knows(self, conversation: str, prints: Sequence[str]) -> bool:
         """Return whether a turn of the conversation has one of these fingerprints."""

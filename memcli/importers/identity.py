@@ -29,6 +29,9 @@ SURE_SHARE = 0.8
 """Share of the overlapping stretch that must line up, edits and deletions aside."""
 
 
+ENDS_ASKED = 200
+"""First and last turns by which a known conversation is looked for."""
+
 TAIL_TURNS = 64
 """Last turns of a conversation that show where and in which session it goes on."""
 
@@ -106,12 +109,56 @@ def settle(
     return _compare(turns, before, name, matched=len(match), repeated=repeated)
 
 
+def name_of_new(
+    drafts: Sequence[Draft], file: str, known: Known, ends: Sequence[str]
+) -> str | None:
+    """Return the name of a conversation that is surely new, or None where it may be known.
+
+    So a long transcript without ids can be stored in parts instead of being held whole.
+
+    Args:
+        drafts: How it begins.
+        file: For the name.
+        known: Turns already stored.
+        ends: Fingerprints of its last turns.
+    """
+    begins = [print_of(draft) for draft in drafts[:ENDS_ASKED]]
+    if known.conversations_with([*begins, *ends]):
+        return None
+    return _new_name(drafts, file, known, frozenset())
+
+
+def settle_next(
+    drafts: Sequence[Draft], known: Known, *, format_name: str, file: str, conversation: str
+) -> Settled:
+    """Return the next part of a conversation that is surely new: all of it goes to the end."""
+    before = known.end(conversation, TAIL_TURNS)
+    slots = merge({}, range(len(drafts)), len(before), len(before))
+    taken = _ids_taken(drafts, known, conversation)
+    turns = _build(drafts, slots, before, conversation, format_name, file, taken)
+    return _compare(turns, before, conversation, matched=0, repeated=0)
+
+
+def _ids_taken(drafts: Sequence[Draft], known: Known, name: str) -> set[str]:
+    """Return the ids, of those that these drafts may get, that earlier parts have taken."""
+    taken: set[str] = set()
+    wanted = {(_time_of(draft), draft.speaker, draft.text) for draft in drafts}
+    occurrence = 0
+    while wanted:
+        ids = {content_turn_id(name, *key, occurrence): key for key in wanted}
+        found = {turn.id for turn in known.by_id(sorted(ids))}
+        taken |= found
+        wanted = {ids[each] for each in found}
+        occurrence += 1
+    return taken
+
+
 # --- which conversation -------------------------------------------------------------------
 
 
 def _recognise(drafts: Sequence[Draft], known: Known, taken: frozenset[str]) -> str | None:
     """Return the known conversation that these drafts are an export of, or None."""
-    prints = [_print_of_draft(draft) for draft in drafts]
+    prints = [print_of(draft) for draft in drafts]
     for name in known.conversations_with(prints):
         others = [_print_of_turn(turn) for turn in known.turns(name)]
         if name not in taken and is_same_chat(others, prints):
@@ -145,7 +192,7 @@ def is_same_chat(known: Sequence[str], given: Sequence[str]) -> bool:
 def _new_name(drafts: Sequence[Draft], file: str, known: Known, taken: frozenset[str]) -> str:
     """Return an unused name: the file's stem and a hash of how the talk begins."""
     stem = re.sub(r"[^\w-]+", "-", PurePath(file.rpartition("!")[2]).stem).strip("-")[:40]
-    begin = fingerprint("", None, "\n".join(_print_of_draft(d) for d in drafts[:3]), None)[:6]
+    begin = fingerprint("", None, "\n".join(print_of(d) for d in drafts[:3]), None)[:6]
     name = f"{stem or 'chat'}-{begin}"
     number = 2
     while name in taken or known.end(name, 1):
@@ -169,7 +216,7 @@ def _that_matters(drafts: Sequence[Draft], known: Known, name: str) -> list[Turn
     ids = [_first_id(draft, name) for draft in drafts]
     there = known.by_id(ids)
     if not there:
-        is_new = native or not known.knows(name, [_print_of_draft(draft) for draft in drafts])
+        is_new = native or not known.knows(name, [print_of(draft) for draft in drafts])
         end = known.end(name, TAIL_TURNS) if is_new else []
         goes_on = is_new and place_by_time(_first_time(drafts), end) == len(end)
         return end if goes_on else known.turns(name)
@@ -216,7 +263,7 @@ def _line_up(drafts: Sequence[Draft], before: Sequence[Turn]) -> dict[int, int]:
     if not mine or not theirs:
         return {}
     known = [_print_of_turn(before[i]) for i in theirs]
-    given = [_print_of_draft(drafts[i]) for i in mine]
+    given = [print_of(drafts[i]) for i in mine]
     return {
         mine[block.b + k]: theirs[block.a + k]
         for block in _blocks(known, given)
@@ -251,7 +298,8 @@ def _find_run(longer: Sequence[str], shorter: Sequence[str]) -> int | None:
     return None
 
 
-def _print_of_draft(draft: Draft) -> str:
+def print_of(draft: Draft) -> str:
+    """Return the fingerprint by which a draft is recognised in another export."""
     return fingerprint(draft.role, draft.speaker, draft.text, _time_of(draft))
 
 
@@ -266,11 +314,12 @@ def _build(
     name: str,
     format_name: str,
     file: str,
+    taken: Iterable[str] = (),
 ) -> list[Turn]:
     """Return the merged conversation's turns that a draft speaks of or whose place moved."""
     places = number([None if s.known is None else before[s.known].seq for s in slots])
     sittings = sessions(slots, drafts, before)
-    ids = {turn.id for turn in before}
+    ids = {turn.id for turn in before}.union(taken)
     built: list[Turn] = []
     for slot, place, session in zip(slots, places, sittings, strict=True):
         old = None if slot.known is None else before[slot.known]
