@@ -13,7 +13,7 @@ import shutil
 import tempfile
 import weakref
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -22,7 +22,7 @@ from memcli.errors import IndexBehind
 from memcli.records.codec import dumps, loads
 from memcli.records.strategy import StrategyNode
 from memcli.records.strategy_codec import node_from_line
-from memcli.search.lessons import LessonHit, MemoryLessons, lesson_hit
+from memcli.search.lessons import LessonHit, MemoryLessons, lesson_hit, rank
 from memcli.search.part import Part
 from memcli.search.queries import any_term
 from memcli.store.jsonl import Placement
@@ -115,12 +115,18 @@ class StoredLessons:
         stored = self._base.searcher.doc_freq(_TERMS, term) if self._base else 0
         return stored - self._hidden_terms[term] + self._tail.lessons.doc_freq(term)
 
-    def candidates(self, terms: Collection[str], limit: int) -> list[LessonHit]:
-        """Return at least the ``limit`` best lessons by `lessons.rank`, in any order."""
-        found = self._tail.lessons.candidates(terms, limit)
-        if self._base is None or not terms:
+    def ranked(self, holders: Mapping[str, int], limit: int) -> list[tuple[float, LessonHit]]:
+        """Return the ``limit`` best lessons as (score, hit), in the order of `lessons.rank`."""
+        return rank(self._candidates(holders, limit), holders, self)[:limit]
+
+    def _candidates(self, holders: Mapping[str, int], limit: int) -> list[LessonHit]:
+        """Return at least the ``limit`` best lessons, in any order."""
+        tail = self._tail.lessons
+        terms = {term: tail.doc_freq(term) for term in holders if tail.doc_freq(term)}
+        found = [hit for _, hit in tail.ranked(terms, limit)]
+        if self._base is None or not holders:
             return found
-        query = any_term(self._base.schema, dict.fromkeys(sorted(terms), 1.0))
+        query = any_term(self._base.schema, dict.fromkeys(sorted(holders), 1.0))
         hits = self._base.hits(query, _SPARE * limit + len(self._hidden))
         stored = (self._read(address)[0] for _, address in hits)
         return found + [hit for hit in stored if hit.id not in self._hidden]

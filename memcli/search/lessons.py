@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -60,8 +60,13 @@ class Lessons(Protocol):
     def doc_freq(self, term: str) -> int:
         """Return how many lessons hold a term, in key or content."""
 
-    def candidates(self, terms: Collection[str], limit: int) -> list[LessonHit]:
-        """Return at least the ``limit`` best lessons by `rank` over the terms, in any order."""
+    def ranked(self, holders: Mapping[str, int], limit: int) -> list[tuple[float, LessonHit]]:
+        """Return the ``limit`` best lessons as (score, hit), in the order of `rank`.
+
+        Args:
+            holders: The terms asked for, each with its `doc_freq`.
+            limit: How many.
+        """
 
 
 def query_terms(text: str, lessons: Lessons, limit: int = MAX_QUERY_TERMS) -> dict[str, int]:
@@ -138,20 +143,19 @@ class MemoryLessons:
         """Return how many lessons hold a term, in key or content."""
         return len(self._holders.get(term, ()))
 
-    def candidates(self, terms: Collection[str], limit: int) -> list[LessonHit]:
-        """Return the ``limit`` best lessons over the terms.
+    def ranked(self, holders: Mapping[str, int], limit: int) -> list[tuple[float, LessonHit]]:
+        """Return the ``limit`` best lessons as (score, hit), in the order of `rank`.
 
         Scores are added up term by term, in the order in which `bm25` adds them: the same
         numbers, without looking at a lesson that holds none of the terms.
         """
         scores: dict[str, float] = {}
         n, mean = self.n_lessons, self.mean_terms
-        for term in sorted(terms):
-            holders = self._holders.get(term)
-            weight = idf(n, len(holders)) if holders else 0.0
-            for node_id, count in (holders or {}).items():
+        for term in sorted(holders):
+            weight = idf(n, holders[term])
+            for node_id, count in self._holders.get(term, {}).items():
                 damping = K1 * (1 - B + B * self._lengths[node_id] / mean)
                 gain = weight * count * (K1 + 1) / (count + damping)
                 scores[node_id] = scores.get(node_id, 0.0) + gain
         best = heapq.nsmallest(limit, scores, key=lambda node_id: (-scores[node_id], node_id))
-        return [self._hits[node_id] for node_id in best]
+        return [(scores[node_id], self._hits[node_id]) for node_id in best]

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memcli.search.bm25 import K1, idf
-from memcli.search.lessons import LessonHit, Lessons, query_terms, rank
+from memcli.search.lessons import LessonHit, Lessons, query_terms
 from memcli.strategy.limits import Limits
 
 POOL: Final = 60
@@ -52,6 +52,16 @@ def entries(text: str, lessons: Lessons, limits: Limits) -> list[str]:
     return _greedy(_parts(text, lessons), limits.max_entries)
 
 
+def nearest_of(chosen: Sequence[str], text: str, lessons: Lessons, limit: int) -> list[str]:
+    """Return ids chosen before and, up to ``limit``, the best for a text as a whole.
+
+    Costs one search; for texts so long that asking them part by part would not pay.
+    """
+    holders = query_terms(text, lessons)
+    ranked = lessons.ranked(holders, limit)
+    return list(dict.fromkeys([*chosen, *(hit.id for _, hit in ranked)]))[:limit]
+
+
 def nearest(text: str, lessons: Lessons, limit: int) -> list[str]:
     """Return the ids of the ``limit`` lessons nearest to a text.
 
@@ -66,7 +76,7 @@ def nearest(text: str, lessons: Lessons, limit: int) -> list[str]:
     found = list(dict.fromkeys([*first, *turns]))
     if len(found) < limit:
         holders = query_terms(text, lessons)
-        whole = rank(lessons.candidates(holders, limit), holders, lessons)
+        whole = lessons.ranked(holders, limit)
         found = list(dict.fromkeys([*found, *(hit.id for _, hit in whole)]))
     return found[:limit]
 
@@ -111,7 +121,7 @@ def _weighed(holders: Mapping[str, int], times: int, lessons: Lessons) -> _Part:
     Fit is the share of the best possible BM25 that a lesson reaches, plus what naming its key
     counts: the square of the share of the key's word mass that the part names.
     """
-    ranked = rank(lessons.candidates(holders, POOL), holders, lessons)[:POOL]
+    ranked = lessons.ranked(holders, POOL)
     most = (K1 + 1) * sum(idf(lessons.n_lessons, holders[term]) for term in sorted(holders))
     fit = {
         hit.id: score / most + KEY_SHARE * _named(hit, holders, lessons) ** 2

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from memcli.records.strategy import IndexLine, Pair, StrategyEdge, StrategyNode
-from memcli.search.lessons import MemoryLessons, query_terms, rank
+from memcli.search.lessons import MemoryLessons, query_terms
 from memcli.search.tokens import tokens
 from memcli.strategy.graph import Graph
 
@@ -81,7 +81,7 @@ def near_duplicate(lessons: MemoryLessons) -> Callable[[str], str | None]:
     def check(content: str) -> str | None:
         words = set(tokens(content))
         holders = query_terms(content, lessons)
-        hits = rank(lessons.candidates(holders, _LIKELY), holders, lessons)[:_LIKELY]
+        hits = lessons.ranked(holders, _LIKELY)
         for _, hit in hits:
             both = words | set(hit.content)
             if both and len(words & set(hit.content)) / len(both) >= NEAR:

@@ -19,7 +19,7 @@ from memcli.records.strategy import Label
 from memcli.strategy.asking import Asker, Prompt
 from memcli.strategy.curator import NEAREST, Case, curate
 from memcli.strategy.generator import Generated, generate, transitions
-from memcli.strategy.lexical import nearest
+from memcli.strategy.lexical import nearest_of
 from memcli.strategy.memory import StrategyMemory
 from memcli.strategy.playbook import index_block
 from memcli.strategy.proposals import Proposal
@@ -230,7 +230,7 @@ def _curate(
         reflection=reflection.text,
         memory=outcome.retrieved.memory,
         transitions=missing,
-        index=_index_for(f"{example.question}\n{reflection.text}", memory, method),
+        index=_index_for(f"{example.question}\n{reflection.text}", outcome, memory, method),
     )
     try:
         found = curate(ask, case, may_merge=method.may_merge)
@@ -241,9 +241,13 @@ def _curate(
     outcome.discarded.update(found.discarded)
 
 
-def _index_for(text: str, memory: StrategyMemory, method: Method) -> str:
-    """Return the index lines that the curator sees, in order of creation."""
+def _index_for(text: str, outcome: Outcome, memory: StrategyMemory, method: Method) -> str:
+    """Return the index lines that the curator sees, in order of creation.
+
+    Where not all: those of the entries, and those nearest to task and reflection.
+    """
     if method.whole_index or memory.n_nodes <= NEAREST:
         return index_block(memory.index_lines())
-    near = sorted(nearest(text, memory.lessons, NEAREST))
+    entries = outcome.retrieved.retrieval.entries
+    near = sorted(nearest_of(entries, text, memory.lessons, NEAREST))
     return index_block(memory.graph.index_line(node_id) for node_id in near)

@@ -12,7 +12,7 @@ from memcli.records.strategy import Provenance, StrategyNode
 from memcli.records.strategy_codec import node_to_line
 from memcli.search import lesson_index
 from memcli.search.lesson_index import level_lessons, open_lessons
-from memcli.search.lessons import MemoryLessons, query_terms, rank
+from memcli.search.lessons import MemoryLessons, query_terms
 from memcli.store.layout import DERIVED
 from memcli.store.store import Store
 
@@ -52,7 +52,7 @@ def in_memory(nodes):
 
 def ranking(lessons, text):
     holders = query_terms(text, lessons)
-    found = rank(lessons.candidates(holders, 20), holders, lessons)[:20]
+    found = lessons.ranked(holders, 20)
     return [(hit.id, score) for score, hit in found]
 
 
