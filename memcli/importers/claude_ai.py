@@ -25,6 +25,7 @@ from memcli.importers.contract import (
     ReadOptions,
     Warned,
 )
+from memcli.importers.fields import objects_of, text_of
 from memcli.importers.jsonvalues import Item, brief, rejected_value, sheltered
 from memcli.importers.moments import stated
 from memcli.importers.repeats import once
@@ -88,14 +89,14 @@ def _conversation(item: Item, group: int, options: ReadOptions) -> Iterator[Even
     if not messages:
         yield Ignored(kind="empty conversation")
         return
-    chat = _Chat(item.where, _text(value, "uuid"), group, _text(value, "name"), options)
+    chat = _Chat(item.where, text_of(value, "uuid"), group, text_of(value, "name"), options)
     keys = [_key(message, number) for number, message in enumerate(messages)]
     by_key = dict(zip(keys, messages, strict=True))
     for number, (key, message) in enumerate(zip(keys, messages, strict=True), start=1):
         if by_key[key] is not message:  # the id comes again: both are told, in file order
             yield from _sheltered(chat, message, str(number), "active")
     links = {key: _links(message) for key, message in by_key.items()}
-    for key, is_active in reading_order(links, _text(value, "current_leaf_message_uuid")):
+    for key, is_active in reading_order(links, text_of(value, "current_leaf_message_uuid")):
         yield from _sheltered(chat, by_key[key], key, "active" if is_active else "abandoned")
 
 
@@ -106,7 +107,7 @@ def _sheltered(chat: _Chat, message: Any, place: str, branch: Branch) -> list[Ev
 
 def _key(message: Any, number: int) -> str:
     """Return a message's id, or its place where it has none."""
-    named = _text(message, "uuid") if isinstance(message, dict) else None
+    named = text_of(message, "uuid") if isinstance(message, dict) else None
     return named or str(number + 1)
 
 
@@ -115,7 +116,7 @@ def _links(message: Any) -> Node:
         return Node(None, (), None)
     moment = stated(message.get("created_at"), UTC)
     return Node(
-        parent=_text(message, "parent_message_uuid"),
+        parent=text_of(message, "parent_message_uuid"),
         children=(),
         time=moment.at.timestamp() if moment else None,
     )
@@ -152,7 +153,7 @@ def _message(chat: _Chat, message: Any, where: str, branch: Branch) -> Iterator[
             conversation=chat.id,
             group=chat.group,
             session=chat.id,
-            native_id=_text(message, "uuid"),
+            native_id=text_of(message, "uuid"),
             part="text" if is_first else f"{passage.kind}/{number}",
             time=time,
             branch=branch,
@@ -208,8 +209,8 @@ def _files(message: dict[str, Any]) -> list[str]:
     """Return the names of files and of attachments without text, each once, in order."""
     names = [
         each["file_name"]
-        for each in (*_listed(message, "files"), *_listed(message, "attachments"))
-        if isinstance(each.get("file_name"), str) and not _text(each, "extracted_content")
+        for each in (*objects_of(message, "files"), *objects_of(message, "attachments"))
+        if isinstance(each.get("file_name"), str) and not text_of(each, "extracted_content")
     ]
     return list(dict.fromkeys(filter(None, names)))
 
@@ -217,20 +218,10 @@ def _files(message: dict[str, Any]) -> list[str]:
 def _attachments(message: dict[str, Any]) -> list[_Told]:
     """Return the texts of attachments, each a turn that nobody spoke."""
     return [
-        _Told("attachment", each["extracted_content"], _text(each, "file_name"))
-        for each in _listed(message, "attachments")
-        if _text(each, "extracted_content")
+        _Told("attachment", each["extracted_content"], text_of(each, "file_name"))
+        for each in objects_of(message, "attachments")
+        if text_of(each, "extracted_content")
     ]
-
-
-def _listed(message: dict[str, Any], key: str) -> list[dict[str, Any]]:
-    value = message.get(key)
-    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
-
-
-def _text(value: dict[str, Any], key: str) -> str | None:
-    found = value.get(key)
-    return found if isinstance(found, str) and found else None
 
 
 FORMAT = Format(
