@@ -66,6 +66,63 @@ def test_an_unknown_time_stays_unknown(memcli, case):
     assert not {turn["id"] for turn in undated} & {hit["id"] for hit in found}
 
 
+def test_a_turn_that_only_used_a_tool_is_kept_and_found(memcli, case):
+    assert memcli("ingest", case("05"), "--json").json["added"] == 4
+    turns = memcli("inspect", "turns", "--jsonl").lines
+    assert [turn["role"] for turn in turns] == ["user", "tool", "tool", "assistant"]
+    assert turns[1]["source"]["native_id"] == turns[2]["source"]["native_id"]
+    assert "tide_table" in turns[1]["text"]
+    found = by_rank(memcli("export", "High water", "--json").json)
+    assert "High water 14:05" in [hit["text"] for hit in found]
+
+
+def test_words_told_in_two_kinds_of_records_count_once(memcli, case):
+    for name, told in (
+        ("rollout-2025-10-01T09-00-00-old.jsonl",
+         ["glaze recipe?", "Two parts ash.", "again", "again"]),
+        ("rollout-2026-08-25T09-00-00-new.jsonl", ["cone six?", "1222 C"]),
+    ):  # fmt: skip
+        memcli("ingest", case("07") / name, MEMCLI_STORE=name)
+        turns = memcli("inspect", "turns", "--jsonl", MEMCLI_STORE=name).lines
+        talk = [turn["text"] for turn in turns if turn["role"] in ("user", "assistant")]
+        assert talk == told
+        others = {turn["role"] for turn in turns} - {"user", "assistant"}
+        assert others <= {"injected", "developer", "tool", "reasoning"}
+
+
+def test_day_and_month_never_swap_within_a_file(memcli, case):
+    memcli("ingest", case("08") / "chat.txt")
+    times = [turn["time"][:10] for turn in memcli("inspect", "turns", "--jsonl").lines]
+    assert times == ["2020-12-30", "2021-01-02", "2021-01-13"]
+    refused = memcli("ingest", case("08") / "ambiguous.txt")
+    assert refused.code == 1
+    assert "--date-order dmy or mdy" in refused.err
+    assert memcli("ingest", case("08") / "ambiguous.txt", "--date-order", "dmy").code == 0
+    latest = max(turn["time"] for turn in memcli("inspect", "turns", "--jsonl").lines)
+    assert latest == "2021-04-05T09:00:00Z"
+
+
+def test_invisible_characters_neither_glue_nor_rename(memcli, case):
+    memcli("ingest", case("09"))
+    turns = memcli("inspect", "turns", "--jsonl").lines
+    ios = [turn for turn in turns if turn["source"]["file"] == "ios.txt"]
+    assert [turn["text"].count("\n") for turn in ios] == [0, 0, 1]
+    assert (ios[1]["speaker"], ios[1]["time"]) == ("Ola", "2021-10-14T15:35:00Z")
+    assert ios[1]["text"].startswith("<attached: ")
+    assert ios[1]["caption"].startswith("image: ")
+    spanish = [turn for turn in turns if turn["source"]["file"] == "es.txt"]
+    told = [(turn["speaker"], turn["time"]) for turn in spanish]
+    assert told == [("Ines", "2025-03-28T21:29:00Z"), ("Bram", "2025-03-29T01:23:00Z")]
+
+
+def test_escapes_that_are_no_json_are_repaired_and_told(memcli, case):
+    done = memcli("ingest", case("10"), "--json")
+    assert (done.code, done.json["added"], len(done.json["warnings"])) == (0, 2, 1)
+    first, second = memcli("inspect", "turns", "--jsonl").lines
+    assert (first["text"], first["time"]) == ("meet late", "2023-11-04T21:30:00Z")
+    assert (second["text"], second["speaker"]) == ("tab\x0bhere", "user2")
+
+
 def test_records_written_several_times_count_once(memcli, case):
     done = memcli("ingest", case("06"), "--json")
     assert (done.json["added"], done.json["duplicates"]) == (4, 2)
