@@ -38,8 +38,14 @@ OURS = {
     "telegram": "telegram",
     "discord": "discord",
     "slack": "slack",
+    "claude_ai_export": "claude_ai",
+    "codex_rollout": "codex",
+    "gemini_cli": "gemini_cli",
+    "openai_finetune_jsonl": "openai_finetune",
+    "sharegpt": "sharegpt",
+    "vtt_srt": "webvtt srt",
 }
-IMPORTERS = frozenset(OURS.values())
+IMPORTERS = frozenset(" ".join(OURS.values()).split())
 
 
 def of_folder(path):
@@ -56,7 +62,7 @@ def _is_note(each):
 def test_our_samples_are_recognised(folder, name):
     found = of_folder(SAMPLES / folder)
     assert found
-    assert {each.format.name for each in found} == {name}
+    assert {each.format.name for each in found} == set(name.split())
     assert all(each.evidence for each in found)
 
 
@@ -74,7 +80,7 @@ def test_renamed_samples_are_recognised_by_content(tmp_path, suffix):
     found = list(gather([tmp_path]))
     for each in found:
         if isinstance(each, Source):
-            assert each.input.name.startswith(each.format.name + "-")
+            assert each.format.name in each.input.name.partition("-")[0].split()
         else:  # text in a .json file is refused, never guessed at
             assert each.name.startswith("plain_text-")
             assert suffix == ".json"
@@ -93,13 +99,6 @@ def test_formats_of_others_are_never_taken_for_ours():
 @pytest.mark.parametrize(
     ("path", "label"),
     [
-        ("claude_ai_export/conversations.json", "Claude.ai"),
-        ("sharegpt/sharegpt.json", "ShareGPT"),
-        ("openai_finetune_jsonl/train.jsonl", "fine-tuning"),
-        ("gemini_cli/session-2025-11-02T10-00-ab12cd34.json", "Gemini"),
-        ("gemini_cli/session-2026-09-01T09-00-99ff00aa.jsonl", "Gemini"),
-        ("vtt_srt/teams.vtt", "subtitles"),
-        ("vtt_srt/meeting.srt", "subtitles"),
         ("cursor/cursor_export.md", "Cursor"),
         ("cursor/state.vscdb", "Cursor"),
     ],
