@@ -9,7 +9,7 @@ them, and a damaged one costs only itself.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 Path = tuple[str, ...]
@@ -46,7 +46,7 @@ class Part:
     problem: str = ""
 
 
-def parts(chunks: Iterator[bytes], into: Collection[Path]) -> Iterator[Part]:
+def parts(chunks: Iterator[bytes], into: Container[Path]) -> Iterator[Part]:
     """Yield the parts of a document in order.
 
     Args:
@@ -75,7 +75,7 @@ def parts(chunks: Iterator[bytes], into: Collection[Path]) -> Iterator[Part]:
 
 
 def _value(
-    feed: _Feed, path: Path, into: Collection[Path], stack: list[tuple[Path, bool]]
+    feed: _Feed, path: Path, into: Container[Path], stack: list[tuple[Path, bool]]
 ) -> Iterator[Part]:
     """Yield the value that begins here, or step into it as far as its first part."""
     while True:

@@ -16,8 +16,9 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal
 
-from memcli.importers.bytestream import CHUNK_BYTES, Line, lines, raw_chunks
+from memcli.importers.bytestream import CHUNK_BYTES, Line, lines, raw_chunks, utf8_chunks
 from memcli.importers.contract import Event, Input, Rejected
+from memcli.importers.jsonpaths import ITEM, Path, parts
 from memcli.importers.jsonvalues import (
     Item,
     array_values,
@@ -32,8 +33,12 @@ Kind = Literal["empty", "binary", "array", "object", "lines", "json", "text"]
 
 SAMPLE_ITEMS = 5
 SAMPLE_LINES = 20
-DOCUMENT_BYTES = 64 << 20
-"""A single JSON object larger than this is judged by the keys of its beginning."""
+DOCUMENT_BYTES = 16 << 20
+"""A single JSON object larger than this is only sampled, not parsed as a whole."""
+LOOKED_AT_BYTES = 64 << 20
+"""So much of a large object is looked at."""
+SAMPLE_BYTES = 256 << 10
+"""So much of a member of a large object is parsed: all of a small one, the first of many items."""
 
 _JSON_START = re.compile(r'\{\s*["}]|\[\s*(?:[{"\]]|\[\s*[\[{"\d])')
 _KEY = re.compile(rb'"((?:[^"\\]|\\.){1,60}+)"\s*:')
@@ -187,9 +192,54 @@ def _is_jsonl(sampled: list[Item | Rejected]) -> bool:
 def _object_shape(source: Input) -> Shape:
     if source.is_whole or _size_within(source, DOCUMENT_BYTES):
         whole = document(source)
-        if isinstance(whole, Item) and isinstance(whole.value, dict):
-            return Shape("object", (whole.value,), frozenset(whole.value))
+        found = whole.value if isinstance(whole, Item) else None
+    else:
+        found = _sampled_object(source)
+    if isinstance(found, dict):
+        return Shape("object", (found,), frozenset(found))
     return Shape("json", keys=_head_keys(source))
+
+
+class _TopAndMembers:
+    """The paths of an object and of its members."""
+
+    def __contains__(self, path: object) -> bool:
+        return isinstance(path, tuple) and len(path) <= 1
+
+
+def _sampled_object(source: Input) -> dict[str, Any] | None:
+    """Return a large object with the beginnings of its members, None where it is damaged."""
+    found: dict[str, Any] = {}
+    left: dict[str, int] = {}
+    chunks = islice(utf8_chunks(source), LOOKED_AT_BYTES // CHUNK_BYTES)
+    for part in parts(chunks, _TopAndMembers()):
+        if part.path in ((), (ITEM,)):
+            continue
+        name = part.path[0]
+        if part.is_entry:
+            found.setdefault(name, [])
+            continue
+        left[name] = left.get(name, SAMPLE_BYTES) - len(part.raw)
+        is_first = part.path[-1] == ITEM and not found.get(name)
+        wanted = (left[name] >= 0 or is_first) and not part.problem
+        item = parse(source.name, part.raw) if wanted else None
+        if isinstance(item, Item) or part.path[-1] != ITEM:
+            _hold(found, part.path, item.value if isinstance(item, Item) else None)
+        if part.problem and _size_within(source, LOOKED_AT_BYTES):
+            return None
+    return found
+
+
+def _hold(found: dict[str, Any], path: Path, value: Any) -> None:
+    """Put a member, or the item or member of one, where it belongs."""
+    name, *inner = path
+    if not inner:
+        found[name] = value
+    elif inner == [ITEM] and isinstance(found[name], list):
+        found[name].append(value)
+    else:
+        held = found[name] if isinstance(found[name], dict) else {}
+        found[name] = {**held, inner[0]: value}
 
 
 def _head_keys(source: Input) -> frozenset[str]:

@@ -166,6 +166,20 @@ def test_a_first_item_larger_than_the_head_is_seen():
     assert detect(as_input({"messages": big})).format.name == "openai_chat"
 
 
+@pytest.mark.parametrize("gap", [0, 300_000, 20_000_000])
+def test_a_large_object_is_recognised_by_its_members_and_read_whole(gap):
+    """Beyond some size an object is sampled; what is read is all of it."""
+    said = [{"role": "user", "content": text} for text in ("a" * gap, "b", "c")]
+    assert len(drafts(events(as_input({"model": "m", "messages": said, "n": 1})))) == 3
+    told = [{"id": k, "type": "message", "from": "A", "text": "x" * gap} for k in (1, 2)]
+    chat = {"name": "N", "type": "private_group", "id": 4, "messages": told}
+    assert len(drafts(events(as_input(chat)))) == 2
+    account = {"about": "", "chats": {"about": "", "list": [chat]}}
+    assert len(drafts(events(as_input(account)))) == 2
+    cut = json.dumps(account)[:-5]
+    assert detect(as_input(cut)).format.name == "telegram"
+
+
 @pytest.mark.parametrize(
     ("value", "name"),
     [
