@@ -20,14 +20,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
 
-from memcli.importers.blocks import call_text, passages, result_passage
+from memcli.importers.blocks import Passage, call_text, passages, result_passage
 from memcli.importers.contract import (
     Draft,
     Event,
     Format,
     Ignored,
     Input,
-    Moment,
     ReadOptions,
     Rejected,
     Repeated,
@@ -181,12 +180,12 @@ class _Rollout:
                 yield from self._reasoning(item, payload)
             case "function_call" | "custom_tool_call":
                 arguments = payload.get("arguments", payload.get("input"))
-                yield self._call(item, payload, call_text(payload.get("name"), arguments))
+                yield from self._call(item, payload, call_text(payload.get("name"), arguments))
             case "local_shell_call" | "web_search_call":
                 name = str(kind).removesuffix("_call")
-                yield self._call(item, payload, call_text(name, payload.get("action")))
+                yield from self._call(item, payload, call_text(name, payload.get("action")))
             case "function_call_output" | "custom_tool_call_output":
-                yield self._result(item, payload)
+                yield from self._result(item, payload)
             case _:
                 yield Ignored(kind=str(kind))
 
@@ -197,15 +196,14 @@ class _Rollout:
             why = "record without text" if role else f"no known role: {brief(named)}"
             yield rejected_value(item.where, why, item.value)
             return
-        for passage in passages(content):
-            spoken = _actual(role, passage.text)
-            yield from self._once("item", item, spoken, passage.text, passage.caption)
+        for spoken, passage in _spoken(role, content):
+            yield from self._once("item", item, spoken, passage)
 
     def _reasoning(self, item: Item, payload: dict[str, Any]) -> Iterator[Event]:
         told = [_texts(payload.get(key)) for key in ("content", "summary")]
         text = next((each for each in told if each), "")
         if text:
-            yield from self._once("item", item, "reasoning", text)
+            yield from self._once("item", item, "reasoning", Passage("reasoning", [text]))
         else:
             yield Ignored(kind="reasoning without text")
 
@@ -222,76 +220,66 @@ class _Rollout:
             return
         if payload.get("kind") not in (None, "plain") and role == "user":
             role = "injected"
-        yield from self._once("shown", item, _actual(role, text), text)
+        yield from self._once("shown", item, _actual(role, text), Passage("text", [text]))
 
     def _summary(self, item: Item, payload: dict[str, Any]) -> Iterator[Event]:
         text = payload.get("message")
         if isinstance(text, str) and text:
-            yield from self._draft(item, "injected", text)
+            yield from self._draft(item, "injected", Passage("text", [text]))
         else:
             yield Ignored(kind="compacted")
 
-    def _call(self, item: Item, payload: dict[str, Any], text: str) -> Draft:
-        return self._turn(item, "tool", text, native=_text(payload, "call_id"), part="call/0")
+    def _call(self, item: Item, payload: dict[str, Any], text: str) -> Iterator[Event]:
+        yield from self._draft(item, "tool", Passage("call", [text]), _text(payload, "call_id"))
 
-    def _result(self, item: Item, payload: dict[str, Any]) -> Draft:
+    def _result(self, item: Item, payload: dict[str, Any]) -> Iterator[Event]:
         found = result_passage(_unwrapped(payload.get("output")))
-        native = _text(payload, "call_id")
-        return self._turn(
-            item, "tool", found.text, native=native, part="result/0", caption=found.caption
-        )
+        yield from self._draft(item, "tool", found, _text(payload, "call_id"))
 
-    def _once(
-        self, kind: str, item: Item, role: Role, text: str, caption: str | None = None
-    ) -> Iterator[Event]:
+    def _once(self, kind: str, item: Item, role: Role, told: Passage) -> Iterator[Event]:
         """Yield a turn, or that the other kind of record has told it already."""
-        key = hash((role, text.replace("*", "").strip()))
+        key = hash((role, told.text.replace("*", "").strip()))
         other = self._untold["shown" if kind == "item" else "item"]
         if other[key] > 0:
             other[key] -= 1
             yield Repeated(where=item.where)
             return
         self._untold[kind][key] += 1
-        yield from self._draft(item, role, text, caption)
+        yield from self._draft(item, role, told)
 
     def _draft(
-        self, item: Item, role: Role, text: str, caption: str | None = None
+        self, item: Item, role: Role, told: Passage, native_id: str | None = None
     ) -> Iterator[Event]:
-        time, odd = self._time(item)
-        if odd:
-            yield Warned(where=item.where, reason=odd)
-        yield self._turn(item, role, text, caption=caption, time=time)
-
-    def _time(self, item: Item) -> tuple[Moment | None, str]:
         given = item.value.get("timestamp")
         time = stated(given, self._options.tz)
         if time is None and given is not None:
-            return None, f"timestamp is not understood: {brief(given)}"
-        return time, ""
-
-    def _turn(
-        self,
-        item: Item,
-        role: Role,
-        text: str,
-        *,
-        native: str | None = None,
-        part: str = "text",
-        caption: str | None = None,
-        time: Moment | None = None,
-    ) -> Draft:
-        return Draft(
+            reason = f"timestamp is not understood: {brief(given)}"
+            yield Warned(where=item.where, reason=reason)
+        yield Draft(
             role=role,
-            text=text,
+            text=told.text,
             conversation=self._session,
             session=self._session,
-            native_id=native,
-            part=part,
-            time=time or self._time(item)[0],
+            native_id=native_id,
+            part=f"{told.kind}/0" if told.kind in ("call", "result") else "text",
+            time=time,
             branch=self._branch,
-            caption=caption,
+            caption=told.caption,
             line=item.line,
         )
+
+
+def _spoken(role: Role, content: str | list[Any]) -> list[tuple[Role, Passage]]:
+    """Return who speaks in the passages of a message, in order.
+
+    A prompt may share its message with what a program put in front: then part by part.
+    """
+    if role == "user" and isinstance(content, list):
+        parts = [each for part in content for each in passages([part])]
+        found = [(_actual(role, each.text), each) for each in parts]
+        if len({speaker for speaker, each in found if each.text}) > 1:
+            return found
+    return [(_actual(role, each.text), each) for each in passages(content)]
 
 
 def _actual(role: Role, text: str) -> Role:

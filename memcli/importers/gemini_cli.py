@@ -3,7 +3,9 @@
 The object has ``sessionId``, ``projectHash``, ``startTime`` and ``messages``. JSONL begins
 with such a header without messages; then come messages, ``{"$set": {...}}`` (whose
 ``messages`` are told again) and ``{"$rewindTo": id}``, which drops that message and all after
-it. A message has ``id``, ``timestamp``, ``type`` (user, gemini or model, info, error, warning)
+it. A header of ``kind`` subagent makes all of it a side chain.
+
+A message has ``id``, ``timestamp``, ``type`` (user, gemini or model, info, error, warning)
 and ``content``, a text or parts; gemini's may carry ``thoughts`` and ``toolCalls`` with their
 results. A message that is streamed is written again and again under one id: the last one
 counts, in the place of the first. What was rewound is kept as an abandoned branch.
@@ -64,8 +66,13 @@ def read(source: Input, options: ReadOptions) -> Iterator[Event]:
         return
     whole = shape_of(source).objects[:1]
     session = _text(whole[0], "sessionId") if whole else None
+    branch: Branch = "sidechain" if whole and _is_sub(whole[0]) else "active"
     for item in records(source, "messages"):
-        yield from _checked(item, session, options, "active")
+        yield from _checked(item, session, options, branch)
+
+
+def _is_sub(header: dict[str, Any]) -> bool:
+    return header.get("kind") == "subagent"
 
 
 def _checked(
@@ -90,7 +97,7 @@ def _appended(source: Input, options: ReadOptions) -> Iterator[Event]:
         else:
             yield from log.take(item)
     for item, is_live in log.messages():
-        yield from _checked(item, log.session, options, "active" if is_live else "abandoned")
+        yield from _checked(item, log.session, options, log.branch if is_live else "abandoned")
 
 
 class _Log:
@@ -98,6 +105,7 @@ class _Log:
 
     def __init__(self) -> None:
         self.session: str | None = None
+        self.branch: Branch = "active"
         self._newest: dict[str, Item] = {}
         self._dropped: set[str] = set()
 
@@ -105,12 +113,12 @@ class _Log:
         """Take one record; yield what is no message."""
         value = item.value
         if "$rewindTo" in value:
-            self._rewind(value["$rewindTo"])
-            yield Ignored(kind="$rewindTo")
+            yield from self._rewind(item, value["$rewindTo"])
         elif isinstance(value.get("$set"), dict):
             yield from self._set(item, value["$set"])
         elif _HEADER & value.keys() and "type" not in value:
             self.session = self.session or _text(value, "sessionId")
+            self.branch = "sidechain" if _is_sub(value) else self.branch
             yield Ignored(kind="header")
             yield from self._set(item, value)
         else:
@@ -142,11 +150,14 @@ class _Log:
         self._newest[key] = item
         self._dropped.discard(key)
 
-    def _rewind(self, to: Any) -> None:
+    def _rewind(self, item: Item, to: Any) -> Iterator[Event]:
         """Drop a message and all after it."""
         keys = list(self._newest)
-        if to in self._newest:
+        if isinstance(to, str) and to in self._newest:
             self._dropped.update(keys[keys.index(to) :])
+            yield Ignored(kind="$rewindTo")
+        else:
+            yield rejected_value(item.where, "rewinds to a message that is not there", item.value)
 
 
 def _message(
