@@ -26,7 +26,7 @@ from memcli.importers.contract import (
 )
 from memcli.importers.fields import first_text, id_of, object_of, objects_of, text_of
 from memcli.importers.jsonpaths import ITEM, Part, Path, parts
-from memcli.importers.jsonvalues import Item, brief, parse, rejected_value, sheltered
+from memcli.importers.jsonvalues import Item, Series, brief, parse, rejected_value, sheltered
 from memcli.importers.moments import stated
 from memcli.importers.shape import shape_of
 from memcli.importers.told import Told
@@ -63,19 +63,19 @@ class _Reader:
     def __init__(self, source: Input, options: ReadOptions) -> None:
         self._source, self._options = source, options
         self._names: dict[str, Any] = {}
-        self._told, self._number, self._is_cut = Told(), 0, False
+        self._told, self._series = Told(), Series(source.name)
+        self._number, self._is_cut = 0, False
 
     def part(self, part: Part) -> Iterator[Event]:
         """Yield the events of one part."""
-        name, is_message = self._source.name, len(part.path) > 1
+        name = self._source.name
         if part.is_entry:
             return
-        self._number += is_message
-        if part.problem:
-            self._is_cut = True
-            yield rejected(f"{name}#{self._number}" if is_message else name, part.problem, part.raw)
-        elif is_message:
-            yield from self._message(part, f"{name}#{self._number}")
+        self._is_cut |= bool(part.problem)
+        if len(part.path) > 1:
+            yield from self._messages(self._series.values(part.raw, part.problem))
+        elif part.problem:
+            yield rejected(name, part.problem, part.raw)
         elif part.path == ("messages",):
             yield rejected(name, "'messages' is no list", part.raw)
         elif part.path in ((), (ITEM,)):
@@ -84,16 +84,18 @@ class _Reader:
             item = parse(name, part.raw)
             self._names[part.path[0]] = item.value if isinstance(item, Item) else None
 
-    def _message(self, part: Part, where: str) -> Iterator[Event]:
-        item = parse(where, part.raw)
-        if isinstance(item, Rejected):
-            yield item
-        elif not isinstance(item.value, dict):
-            yield rejected_value(where, "not a message: no object", item.value)
-        else:
-            if "channel" not in self._names:
-                self._names = _names(self._source)
-            yield from sheltered(where, self._events(item))
+    def _messages(self, items: Iterator[Item | Rejected]) -> Iterator[Event]:
+        """Yield the events of messages, or of what stands in their place."""
+        for item in items:
+            self._number += 1
+            if isinstance(item, Rejected):
+                yield item
+            elif not isinstance(item.value, dict):
+                yield rejected_value(item.where, "not a message: no object", item.value)
+            else:
+                if "channel" not in self._names:
+                    self._names = _names(self._source)
+                yield from sheltered(item.where, self._events(item))
 
     def _events(self, item: Item) -> Iterator[Event]:
         """Yield the events of one message."""
@@ -133,7 +135,8 @@ class _Reader:
         return " / ".join(name for name in names if name) or None
 
     def close(self) -> Iterator[Event]:
-        """Yield a warning where the file holds another number of messages than it says."""
+        """Yield what is left over, and if the file holds as many messages as it says."""
+        yield from self._messages(self._series.rest())
         count = self._names.get("messageCount")
         if count is None and not self._is_cut:
             yield Warned(where=self._source.name, reason="'messageCount' is missing: a cut export?")

@@ -20,13 +20,13 @@ CUT_OFF = "the file is cut off here"
 # Loops are unrolled and possessive: linear time, one match however long the text.
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _TO_BRACKET = re.compile(rb'[^"\[\]{}]*+(?:' + _STRING + rb'[^"\[\]{}]*+)*+', re.DOTALL)
+_TO_COMMA = re.compile(rb'[^"\[\]{},]*+(?:' + _STRING + rb'[^"\[\]{},]*+)*+', re.DOTALL)
 _IN_STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 _BLANK = re.compile(rb"[\s]*+")
-_SCALAR = re.compile(rb'[^\s"\[\]{},:]*+')
 
 _QUOTE, _BACKSLASH, _COMMA, _COLON = (ord(sign) for sign in '"\\,:')
 _OPENING, _CLOSING = frozenset(b"[{"), frozenset(b"]}")
-_ARRAY = ord("[")
+_ARRAY, _END = ord("["), ord("]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +58,8 @@ def parts(chunks: Iterator[bytes], into: Container[Path]) -> Iterator[Part]:
     path: Path = ()
     while True:
         yield from _value(feed, path, into, stack)
+        yield from _close(feed, stack)
         mark = feed.mark()
-        while stack and mark in _CLOSING:
-            stack.pop()
-            mark = feed.step()
         if not stack:
             break
         if mark is None:
@@ -72,6 +70,21 @@ def parts(chunks: Iterator[bytes], into: Container[Path]) -> Iterator[Part]:
         path = _next_path(feed, stack[-1])
     if feed.mark() is not None:
         yield Part((), problem="text after the end of the JSON document")
+
+
+def _close(feed: _Feed, stack: list[tuple[Path, bool]]) -> Iterator[Part]:
+    """Step out of the containers that end here; a bracket that ends none is told."""
+    while stack and (mark := feed.mark()) in _CLOSING:
+        path, is_array = stack[-1]
+        if (mark == _END) == is_array:
+            stack.pop()
+            feed.step()
+        elif is_array:  # a brace too many: the array goes on
+            feed.step()
+            yield Part(path, b"}", problem="a bracket too many")
+        else:
+            stack.pop()
+            yield Part(path, problem="a bracket is missing")
 
 
 def _value(
@@ -100,7 +113,7 @@ def _next_path(feed: _Feed, container: tuple[Path, bool]) -> Path:
     path, is_array = container
     if is_array or feed.mark() != _QUOTE:
         return (*path, ITEM)
-    raw, _ = feed.value()
+    raw = feed.name()
     if feed.mark() == _COLON:
         feed.step()
     return (*path, raw[1:-1].decode("utf-8", "backslashreplace"))
@@ -133,50 +146,42 @@ class _Feed:
         self._data, self._at = keep + chunk, 0
         return bool(chunk)
 
-    def value(self) -> tuple[bytes, bool]:
-        """Return the bytes of the value that begins here and whether it is whole."""
-        first = self._data[self._at]
-        if first == _QUOTE:
-            self._at += 1
-            raw, is_whole = self._through(depth=0)
-            return b'"' + raw, is_whole
-        if first in _OPENING:
-            return self._through(depth=None)
-        return self._scalar(), True
-
-    def _through(self, depth: int | None) -> tuple[bytes, bool]:
-        """Return the bytes up to the end of a string (``depth`` 0: inside it) or container."""
-        held = list[bytes]()
-        start, level, in_string = self._at, 0, depth == 0
+    def name(self) -> bytes:
+        """Step over the string that begins here and return it with its quotes."""
+        held, start = list[bytes](), self._at
+        self._at += 1
         while True:
-            match = (_IN_STRING if in_string else _TO_BRACKET).match(self._data, self._at)
+            match = _IN_STRING.match(self._data, self._at)
             self._at = match.end() if match else self._at
-            if self._at >= len(self._data) or self._data[self._at] == _BACKSLASH:
-                rest = self._data[self._at :]  # a backslash without its other half
+            if self._data[self._at : self._at + 1] == b'"':
+                self._at += 1
+                return b"".join((*held, self._data[start : self._at]))
+            rest = self._data[self._at :]  # nothing, or a backslash without its other half
+            held.append(self._data[start : self._at])
+            start = 0
+            if not self._load(rest):
+                return b"".join((*held, rest))
+
+    def value(self) -> tuple[bytes, bool]:
+        """Return the bytes up to the comma or bracket behind a value, and if they are whole."""
+        held, start = list[bytes](), self._at
+        level, in_string = 0, False
+        while True:
+            between = _TO_BRACKET if level else _TO_COMMA
+            match = (_IN_STRING if in_string else between).match(self._data, self._at)
+            self._at = match.end() if match else self._at
+            sign = self._data[self._at] if self._at < len(self._data) else None
+            if sign is None or (in_string and sign == _BACKSLASH):
+                rest = self._data[self._at :]
                 held.append(self._data[start : self._at])
                 start = 0
                 if not self._load(rest):
-                    return b"".join((*held, rest)), False
+                    return b"".join((*held, rest)).rstrip(), not level and not in_string
                 continue
-            sign = self._data[self._at]
-            self._at += 1
             if sign == _QUOTE:
                 in_string = not in_string
-            elif sign in _OPENING:
-                level += 1
+            elif not level and sign not in _OPENING:
+                return b"".join((*held, self._data[start : self._at])).rstrip(), True
             else:
-                level -= 1
-            if level == 0 and not in_string:
-                return b"".join((*held, self._data[start : self._at])), True
-
-    def _scalar(self) -> bytes:
-        held = list[bytes]()
-        while True:
-            match = _SCALAR.match(self._data, self._at)
-            end = match.end() if match else self._at
-            held.append(self._data[self._at : end])
-            self._at = end
-            if end < len(self._data) or not self._load():
-                if not any(held):  # a stray colon or quote: stepped over, never stood still
-                    self._at += 1
-                return b"".join(held)
+                level += 1 if sign in _OPENING else -1
+            self._at += 1

@@ -15,6 +15,7 @@ from typing import Any
 
 from memcli.importers.bytestream import Line, lines, rejected, utf8_chunks
 from memcli.importers.contract import Event, Input, Rejected
+from memcli.importers.mending import mended
 from memcli.records.codec import loads
 
 # Everything up to the next bracket (and comma); a string that is not closed yet stops it.
@@ -27,7 +28,7 @@ _IN_STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 _AS_ZEROS, _LONG_NUMBER = bytes.maketrans(b"123456789", b"0" * 9), b"0" * 19
 """Nineteen digits in a row, found by translating: ten times as fast as a pattern."""
 
-_QUOTE, _COMMA, _ARRAY = ord('"'), ord(","), ord("[")
+_QUOTE, _COMMA, _ARRAY, _BRACE = (ord(mark) for mark in '",[}')
 _OPENING, _CLOSING = frozenset(b"[{"), frozenset(b"]}")
 
 
@@ -140,11 +141,56 @@ def array_values(source: Input, key: str | None = None) -> Iterator[Item | Rejec
         source: What to read.
         key: None for an array at the top, else the member of the top object that holds it.
     """
-    for number, piece in enumerate(split_array(utf8_chunks(source), key), start=1):
-        where = f"{source.name}#{number}"
-        yield (
-            rejected(where, piece.problem, piece.raw) if piece.problem else parse(where, piece.raw)
-        )
+    series = Series(source.name)
+    for piece in split_array(utf8_chunks(source), key):
+        yield from series.values(piece.raw, piece.problem)
+    yield from series.rest()
+
+
+class Series:
+    """The items of an array, numbered; whole ones behind a damaged one are found again.
+
+    Damage to a quote shows the scanner commas inside of texts and hides brackets, so what
+    does not parse and is no object by its ends is held until a record like others comes.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name, self._number = name, 0
+        self._example: dict[str, Any] | None = None
+        self._held: list[bytes] = []
+        self._problem = ""
+
+    def values(self, raw: bytes, problem: str = "") -> Iterator[Item | Rejected]:
+        """Yield the values that are whole now that the bytes of one more item have come."""
+        where = f"{self._name}#{self._number + 1}"
+        item = rejected(where, problem, raw) if problem else parse(where, raw)
+        is_record = isinstance(item, Item) and isinstance(item.value, dict)
+        if isinstance(item, Item) and (is_record or not self._held or self._example is None):
+            yield from self.rest()
+            self._number += 1
+            if is_record and self._example is None:
+                self._example = item.value
+            yield Item(f"{self._name}#{self._number}", item.value)
+            return
+        self._held.append(raw)
+        self._problem = self._problem or getattr(item, "reason", "")
+        is_object = raw[:1] == b"{" and raw[-1:] == b"}" and not problem
+        if len(self._held) == 1 and (is_object or b'"' not in raw):  # it tore nothing
+            yield from self.rest()
+
+    def rest(self) -> Iterator[Item | Rejected]:
+        """Yield what is held: records that are found again, and the damage."""
+        if not self._held:
+            return
+        raw, problem = b",".join(self._held), self._problem
+        self._held, self._problem = [], ""
+        for each in mended(raw, self._example):
+            self._number += 1
+            where = f"{self._name}#{self._number}"
+            if each.value is None:
+                yield rejected(where, problem, each.lost)
+            else:
+                yield Item(where, each.value)
 
 
 def document(source: Input) -> Item | Rejected:
@@ -178,6 +224,9 @@ class _Scanner:
     def feed(self, chunk: bytes) -> Iterator[Piece]:
         """Yield the items that this chunk completes."""
         data, self._carry = self._carry + chunk, b""
+        if self._closed and self._base == 1:
+            self._buffer.append(data)
+            return
         position = start = 0
         while (position := self._next_mark(data, position)) < len(data):
             mark = data[position]
@@ -191,6 +240,8 @@ class _Scanner:
                 self._buffer.clear()
                 start = position + 1
                 yield from self._cross(mark, segment)
+                if self._closed and self._base == 1:
+                    break
             elif mark != _COMMA:
                 self._depth += 1 if mark in _OPENING else -1
             position += 1
@@ -217,6 +268,8 @@ class _Scanner:
             wanted = mark == _ARRAY and self._depth == self._base - 1 and not self._closed
             self._collecting = wanted and self._label.search(segment) is not None
             self._depth += 1
+        elif self._collecting and mark == _BRACE:  # one too many: it costs only its item
+            self._buffer.append(segment + b"}")
         elif self._collecting:
             is_last = mark != _COMMA
             if segment.strip() or not is_last:
@@ -229,7 +282,8 @@ class _Scanner:
 
     def _keep(self, rest: bytes) -> None:
         """Keep the end of a chunk where it belongs to an item or a member name."""
-        if self._collecting or (self._depth < self._base and not self._closed):
+        is_behind = self._closed and self._base == 1
+        if self._collecting or is_behind or (self._depth < self._base and not self._closed):
             self._buffer.append(rest)
         elif self._closed and self._depth <= 0 and rest.strip():
             self._trailing = True
@@ -239,5 +293,7 @@ class _Scanner:
         if self._collecting:
             raw = b"".join((*self._buffer, self._carry)).strip()
             yield Piece(raw, "the file is cut off here: the array is not closed")
-        elif self._trailing:
-            yield Piece(b"", "text after the end of the JSON array")
+            return
+        raw = b"".join(self._buffer).strip() if self._closed else b""
+        if raw or self._trailing:
+            yield Piece(raw, "text after the end of the JSON array")

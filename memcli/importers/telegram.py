@@ -34,7 +34,15 @@ from memcli.importers.contract import (
 )
 from memcli.importers.fields import id_of, objects_of, text_of
 from memcli.importers.jsonpaths import ITEM, Part, Path, parts
-from memcli.importers.jsonvalues import Item, as_json, brief, parse, rejected_value, sheltered
+from memcli.importers.jsonvalues import (
+    Item,
+    Series,
+    as_json,
+    brief,
+    parse,
+    rejected_value,
+    sheltered,
+)
 from memcli.importers.moments import stated
 from memcli.importers.shape import shape_of
 from memcli.importers.told import Told
@@ -112,7 +120,7 @@ class _Reader:
 
     def __init__(self, source: Input, options: ReadOptions) -> None:
         self._name, self._options = source.name, options
-        self._chats, self._number = 0, 0
+        self._chats, self._series = 0, Series(source.name)
         self._chat = _Chat(0)
         self._headers: list[dict[str, Any]] | None = None
         self._source = source
@@ -120,13 +128,14 @@ class _Reader:
 
     def part(self, part: Part) -> Iterator[Event]:
         """Yield the events of one part."""
-        if part.is_entry:
-            if part.path in _CHATS:
-                self._chat = _Chat(self._chats)
-                self._chats += 1
+        if part.is_entry and part.path in _CHATS:
+            yield from self._events(self._series.rest())
+            self._chat = _Chat(self._chats)
+            self._chats += 1
+        elif part.is_entry:
+            return
         elif len(part.path) > 1 and part.path[-2] == "messages" and part.path[:-2] in _CHATS:
-            self._number += 1
-            yield from self._message(part, f"{self._name}#{self._number}")
+            yield from self._messages(part)
         elif part.problem:
             yield rejected(self._name, part.problem, part.raw)
         elif not part.path or part.path[-1] == ITEM:
@@ -140,23 +149,24 @@ class _Reader:
         if key == "messages":
             yield rejected(self._name, "'messages' is no list", part.raw)
         elif key in ("id", "name", "type"):
-            item, _ = _parsed(self._name, part.raw)
+            item = parse(self._name, _readable(part.raw)[0])
             if isinstance(item, Item):
                 self._chat.names[key] = item.value
 
-    def _message(self, part: Part, where: str) -> Iterator[Event]:
-        if part.problem:
-            yield rejected(where, part.problem, part.raw)
-            return
-        item, repaired = _parsed(where, part.raw)
-        self._repaired += repaired
-        if isinstance(item, Rejected):
-            yield item
-        elif not isinstance(item.value, dict):
-            yield rejected_value(where, "not a message: no object", item.value)
-        else:
-            self._look_ahead()
-            yield from sheltered(where, _events(item, self._chat, self._options))
+    def _messages(self, part: Part) -> Iterator[Event]:
+        raw, count = _readable(part.raw)
+        self._repaired += count
+        return self._events(self._series.values(raw, part.problem))
+
+    def _events(self, items: Iterator[Item | Rejected]) -> Iterator[Event]:
+        for item in items:
+            if isinstance(item, Rejected):
+                yield item
+            elif not isinstance(item.value, dict):
+                yield rejected_value(item.where, "not a message: no object", item.value)
+            else:
+                self._look_ahead()
+                yield from sheltered(item.where, _message(item, self._chat, self._options))
 
     def _look_ahead(self) -> None:
         """Learn a chat's id and name where they stand behind its messages."""
@@ -168,7 +178,8 @@ class _Reader:
         chat.names = {"id": None, **self._headers[chat.group], **chat.names}
 
     def close(self) -> Iterator[Event]:
-        """Yield that escapes were repaired, in one line."""
+        """Yield what is left over, and that escapes were repaired, in one line."""
+        yield from self._events(self._series.rest())
         if self._repaired:
             reason = (
                 rf"{self._repaired:,} escapes such as \x0B are not JSON; "
@@ -184,17 +195,16 @@ def _headers(source: Input) -> list[dict[str, Any]]:
         if part.is_entry and part.path in _CHATS:
             found.append({})
         elif part.path and part.path[:-1] in _CHATS and part.path[-1] in ("id", "name", "type"):
-            item, _ = _parsed(source.name, part.raw)
+            item = parse(source.name, _readable(part.raw)[0])
             if isinstance(item, Item):
                 found[-1][part.path[-1]] = item.value
     return found
 
 
-def _parsed(where: str, raw: bytes) -> tuple[Item | Rejected, int]:
-    """Return a value, its control characters repaired if need be, and how many were."""
-    item = parse(where, raw)
-    if isinstance(item, Item) or rb"\x" not in raw:
-        return item, 0
+def _readable(raw: bytes) -> tuple[bytes, int]:
+    """Return JSON whose control characters are written as JSON has them, and how many were not."""
+    if rb"\x" not in raw:
+        return raw, 0
     count = 0
 
     def repaired(match: re.Match[bytes]) -> bytes:
@@ -202,11 +212,10 @@ def _parsed(where: str, raw: bytes) -> tuple[Item | Rejected, int]:
         count += match[1] is not None
         return rb"\u00" + match[1] if match[1] else match[0]
 
-    again = parse(where, _ESCAPES.sub(repaired, raw))
-    return (again, count) if isinstance(again, Item) else (item, 0)
+    return _ESCAPES.sub(repaired, raw), count
 
 
-def _events(item: Item, chat: _Chat, options: ReadOptions) -> Iterator[Event]:
+def _message(item: Item, chat: _Chat, options: ReadOptions) -> Iterator[Event]:
     """Yield the events of one message."""
     message, kind = item.value, text_of(item.value, "type")
     if kind == "unsupported":

@@ -27,7 +27,7 @@ JSON = st.recursive(
     st.none()
     | st.booleans()
     | st.integers()
-    | st.floats(allow_nan=False)
+    | st.floats(allow_nan=False, allow_infinity=False)
     | st.text(max_size=8)
     | st.sampled_from(["2024-05-03T18:20:00Z", "1709540000.000100", "user", "tool", "\x00", "~"]),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
