@@ -20,6 +20,7 @@ from memcli.errors import IndexBehind, SourceFormatError
 from memcli.importers.contract import (
     DateOrder,
     Draft,
+    Event,
     Ignored,
     ReadOptions,
     Rejected,
@@ -36,6 +37,7 @@ from memcli.importers.identity import (
     settle_next,
 )
 from memcli.importers.inputs import Unreadable
+from memcli.importers.own_words import without_own_words
 from memcli.records.evidence import Turn, spoken_line
 from memcli.search.builder import bring_up_to_date
 from memcli.search.opening import open_index
@@ -283,8 +285,7 @@ class _Run:
     def _all_prints(self, source: Source, key: Key) -> tuple[array[int], list[str]]:
         """Return a number for each turn of a conversation, and the last fingerprints."""
         every, ends = array("q"), deque[str](maxlen=ENDS_ASKED)
-        wanted = ReadOptions(tz=self._options.tz, date_order=self._options.date_order)
-        for event in source.format.read(source.input, wanted):
+        for event in self._events(source):
             if isinstance(event, Draft) and (event.conversation, event.group) == key:
                 ends.append(print_of(event))
                 every.append(hash(ends[-1]))
@@ -310,11 +311,15 @@ class _Run:
         )
         self._store(settled, len(drafts) - passed)
 
+    def _events(self, source: Source) -> Iterator[Event]:
+        """Yield what an input tells, without what memcli itself once put into it."""
+        wanted = ReadOptions(tz=self._options.tz, date_order=self._options.date_order)
+        return without_own_words(source.format.read(source.input, wanted))
+
     def _drafts(self, source: Source) -> Iterator[Draft]:
         """Yield the drafts of an input and note every other event."""
         report = self.report
-        wanted = ReadOptions(tz=self._options.tz, date_order=self._options.date_order)
-        for event in source.format.read(source.input, wanted):
+        for event in self._events(source):
             match event:
                 case Draft():
                     report.read += 1
