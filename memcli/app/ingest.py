@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
 from memcli.app.known import KnownTurns
+from memcli.app.tool_logs import SETTING, TOOLS, taken_in
 from memcli.budgets import count_tokens_batch
 from memcli.errors import IndexBehind, SourceFormatError
 from memcli.importers.contract import (
@@ -27,7 +28,7 @@ from memcli.importers.contract import (
     Repeated,
     Warned,
 )
-from memcli.importers.detect import Source, gather
+from memcli.importers.detect import Source, formats, gather
 from memcli.importers.identity import (
     ENDS_ASKED,
     Settled,
@@ -63,6 +64,7 @@ class IngestOptions:
         tz: Zone of times that state none.
         date_order: What numeric dates mean where a file does not prove it.
         conversation: Conversation to put the turns in.
+        tool: The tool whose logs were looked for; the store remembers it.
         dry_run: Whether to report only.
         wait_s: Seconds to wait for another writer.
     """
@@ -71,6 +73,7 @@ class IngestOptions:
     tz: tzinfo
     date_order: DateOrder | None = None
     conversation: str | None = None
+    tool: str | None = None
     dry_run: bool = False
     wait_s: float = 0.0
 
@@ -129,6 +132,15 @@ def _rejected(rejected: Rejected) -> dict[str, str]:
 def _words(unreadable: Unreadable) -> str:
     message = unreadable.error.message
     return message.removeprefix(f"{unreadable.name}: ")
+
+
+def known_formats() -> list[dict[str, str | None]]:
+    """Return name, label and, where its files can be found, ``--from`` of each format, by name."""
+    tools = {tool.format: tool.name for tool in TOOLS}
+    return [
+        {"name": each.name, "label": each.label, "from": tools.get(each.name)}
+        for each in sorted(formats(), key=lambda each: each.name)
+    ]
 
 
 def find_sources(paths: Sequence[str], format_name: str | None) -> list[Source | Unreadable]:
@@ -372,14 +384,22 @@ class _Run:
 
     def finish(self) -> None:
         """Commit the rest and read the counts back from the disk."""
-        self._commit()
+        self._commit(self._remembered())
         self.report.stored_turns = self._look_up().stored
 
-    def _commit(self) -> None:
-        if self._writer is None or not self._uncommitted:
+    def _remembered(self) -> Mapping[str, object] | None:
+        """Return the store's settings with the tool whose logs it now knows, None for no change."""
+        settings = self._snapshot.manifest.settings
+        known = taken_in(settings)
+        if self._options.tool is None or self._options.tool in known:
+            return None
+        return {**settings, SETTING: sorted([*known, self._options.tool])}
+
+    def _commit(self, settings: Mapping[str, object] | None = None) -> None:
+        if self._writer is None or not (self._uncommitted or settings):
             return
         self._uncommitted = self._uncommitted_chars = 0
-        self._take_in(self._writer.commit(command="ingest", batch=self._batch))
+        self._take_in(self._writer.commit(command="ingest", batch=self._batch, settings=settings))
 
 
 @dataclass(slots=True)

@@ -8,13 +8,17 @@ to a store), the user's ``config.toml``, the default.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from memcli.errors import MemcliError, StoreMissing, UsageError
+
+if TYPE_CHECKING:
+    from memcli.app.tool_logs import Machine
 
 Origin = str
 """Where a value came from: ``--tz``, ``MEMCLI_TZ``, ``store``, a file's path or ``default``."""
@@ -239,6 +243,13 @@ def store_path(config: Config, flag: Path | None) -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("memcli") / "store"
+
+
+def machine(config: Config) -> Machine:
+    """Return what decides where other tools keep their files on this machine."""
+    from memcli.app.tool_logs import Machine
+
+    return Machine(home=Path.home(), platform=sys.platform, environment=config.environment)
 
 
 def missing_store(path: Path) -> StoreMissing:

@@ -15,7 +15,7 @@ from typing import Annotated
 
 import typer
 
-from memcli.cli import ask, care, inspect, lessons, query, setup, show, train, write
+from memcli.cli import ask, care, ingest, inspect, lessons, query, setup, show, train, write
 from memcli.cli._output import ReaderGoneError
 from memcli.errors import MemcliError, UsageError
 
@@ -34,7 +34,7 @@ app = typer.Typer(
     ),
 )
 
-for module in (write, ask, query, train, lessons, inspect, show, care, setup):
+for module in (ingest, write, ask, query, train, lessons, inspect, show, care, setup):
     module.register(app)
 
 
