@@ -99,7 +99,9 @@ def read_trace_file(path: Path, influence: Sequence[str] | None) -> TraceFile:
     retrieval = trace.get("retrieval")
     if not isinstance(trace.get("id"), str) or not isinstance(retrieval, Mapping):
         raise UsageError(f"{path}: is no trace of a retrieval", hint="see `memcli query --trace`")
-    loaded = [node.get("id") for node in retrieval.get("loaded", []) if isinstance(node, Mapping)]
+    listed = retrieval.get("loaded")
+    nodes = listed if isinstance(listed, list) else []
+    loaded = [node.get("id") for node in nodes if isinstance(node, Mapping)]
     named = list(influence) if influence is not None else trace.get("influence") or []
     if not isinstance(named, list) or not named:
         raise UsageError(

@@ -100,7 +100,13 @@ def test_a_label_that_says_nothing_is_refused(memcli, store, trace, arguments, w
     assert set(edges(memcli, store).values()) == {(0, 0)}
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"traces": []}', "nope", '{"id": 3}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "[]", "{}", '{"traces": []}', "nope", '{"id": 3}'),
+        '{"id": "x", "retrieval": {"loaded": 5}}',
+    ],
+)
 def test_what_is_no_trace_is_refused(memcli, store, tmp_path, text):
     path = tmp_path / "odd.json"
     path.write_text(text)
