@@ -39,6 +39,7 @@ from memcli.store.run_folder import (
     TRACES,
     RunFolder,
 )
+from memcli.store.snapshot import Snapshot, Watermark
 from memcli.store.store import Store
 from memcli.strategy.evaluate_stream import Evaluation, evaluate
 from memcli.strategy.ledger import Book, LedgerAsker, Phase, Spending
@@ -52,12 +53,22 @@ MOST_UNUSABLE = 10
 """Predictions in a row without a usable reply after which a run stops."""
 
 
+class RunUndone(UsageError):
+    """Steps of a run are no longer in the log: it cannot go on."""
+
+    def __init__(self, name: str, left: int) -> None:
+        super().__init__(
+            f"{name} was undone: the log has {left} of its steps", hint="start a new run"
+        )
+
+
 @dataclass(slots=True)
 class _State:
     """What a run holds in memory, level with the store as of ``marks``."""
 
     memory: StrategyMemory
     marks: Marks
+    log: Watermark | None
     scores: list[tuple[int, int]] = field(default_factory=list)
     unusable: int = 0
 
@@ -89,7 +100,7 @@ class TrainingRun:
         self._book = self._open_book()
         snapshot = store.snapshot()
         memory = StrategyMemory(load_graph(snapshot))
-        self._state = _State(memory, marks(snapshot))
+        self._state = _State(memory, marks(snapshot), snapshot.watermark("traces"))
 
     def go(self) -> dict[str, object]:
         """Train to the end of the stream and return the report.
@@ -98,6 +109,7 @@ class TrainingRun:
             LLMError: If the model cannot be asked; the run can be resumed.
             BudgetExceeded: If the cost cap is reached; likewise.
             StoreLocked: If another writer kept the store longer than was to be waited.
+            RunUndone: If someone took steps of it back, before or meanwhile.
         """
         done = self._recall()
         if done == 0:
@@ -165,16 +177,13 @@ class TrainingRun:
         """Take up the scores of earlier parts; return how many steps are done.
 
         Raises:
-            UsageError: If steps of the run were taken back: its later states would no longer
+            RunUndone: If steps of the run were taken back: its later states would no longer
                 follow from its earlier ones.
         """
         traces = self._traces()
         tried = (line["step"] for line in self._folder.lines(LEDGER) if line["phase"] == "train")
         if max(tried, default=0) > len(traces) + 1:
-            raise UsageError(
-                f"{self._folder.name} was undone: the log has {len(traces)} of its steps",
-                hint="start a new run",
-            )
+            raise RunUndone(self._folder.name, len(traces))
         self._state.scores = [(t.right or 0, t.total) for t in traces if t.total]
         return len(traces)
 
@@ -191,6 +200,7 @@ class TrainingRun:
         """Write one step as one commit; others may have written meanwhile."""
         run, state, now = self._folder.name, self._state, self._around.now()
         with self._store.writer(now=now, wait_s=self._around.wait_s, command="train") as writer:
+            self._refuse_undone(writer.snapshot, step)
             self._catch_up(writer.snapshot)
             change = plan(
                 state.memory.graph,
@@ -202,9 +212,21 @@ class TrainingRun:
             append_change(writer, change, _trace(run, epoch, step, example, outcome, change, now))
             snapshot = writer.commit(command="train", batch=run)
         state.memory.absorb(change.nodes, change.edges)
-        state.marks = marks(snapshot)
+        state.marks, state.log = marks(snapshot), snapshot.watermark("traces")
 
-    def _catch_up(self, snapshot: Any) -> None:
+    def _refuse_undone(self, snapshot: Snapshot, step: int) -> None:
+        """Stop where someone took steps of this run back while it went on.
+
+        The log is read only where it did not just grow since the step before.
+        """
+        log = self._state.log
+        if log is None or snapshot.continues("traces", log):
+            return
+        left = sum(trace.run == self._folder.name for trace in read_traces(snapshot))
+        if left < step - 1:
+            raise RunUndone(self._folder.name, left)
+
+    def _catch_up(self, snapshot: Snapshot) -> None:
         state = self._state
         graph, others = catch_up(state.memory.graph, state.marks, snapshot)
         if graph is not state.memory.graph:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -120,9 +121,13 @@ class TrainRequest:
         """Refuse a cost cap that could not be kept.
 
         Raises:
-            UsageError: If the model's price is unknown.
+            UsageError: If it is no sum of money, or the model's price is unknown.
         """
-        if self.max_cost is not None and price_of(model) is None:
+        if self.max_cost is None:
+            return
+        if not 0 <= self.max_cost < math.inf:  # NaN neither: no sum would ever reach it
+            raise UsageError(f"--max-cost {self.max_cost} is not a sum of at least 0")
+        if price_of(model) is None:
             raise UsageError(
                 f"the price of {model} is unknown, so --max-cost could not be kept",
                 hint="leave --max-cost away, or name a model with a listed price",

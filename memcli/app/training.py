@@ -67,6 +67,8 @@ class Prepared:
         request: Its options.
         examples: Its training stream.
         settings: The model.
+        val: Its validation examples, or None.
+        test: Its test examples, or None.
         store: The store; None in a dry run.
         folder: The run's folder; None likewise.
         wait_s: Seconds to wait for other writers.
@@ -75,6 +77,8 @@ class Prepared:
     request: TrainRequest
     examples: Examples
     settings: ModelSettings
+    val: Examples | None = None
+    test: Examples | None = None
     store: Store | None = None
     folder: RunFolder | None = None
     wait_s: float = 60.0
@@ -83,6 +87,11 @@ class Prepared:
     def name(self) -> str:
         """The run's name; empty in a dry run."""
         return self.folder.name if self.folder else ""
+
+    @property
+    def files(self) -> list[Examples]:
+        """What was read: the stream, then the files it is measured on."""
+        return [each for each in (self.examples, self.val, self.test) if each is not None]
 
     def run(
         self, tell: Callable[[Progress], None], warn: Callable[[str], None]
@@ -100,8 +109,8 @@ class Prepared:
         )
         data = Data(
             train=self.examples.examples,
-            val=_examples_of(self.request.val),
-            test=_examples_of(self.request.test),
+            val=self.val.examples if self.val else (),
+            test=self.test.examples if self.test else (),
         )
         return TrainingRun(self.store, self.folder, self.request, data, around).go()
 
@@ -141,10 +150,16 @@ def prepare(
     request.method()
     request.check_cost(settings.model)
     examples = read_examples(request.stream)
-    for file in filter(None, (request.val, request.test)):
-        read_examples(file)
+    prepared = Prepared(
+        request=request,
+        examples=examples,
+        settings=settings,
+        val=_measured_on(request.val, "--val"),
+        test=_measured_on(request.test, "--test"),
+        wait_s=options.wait_s,
+    )
     if dry_run:
-        yield Prepared(request=request, examples=examples, settings=settings)
+        yield prepared
         return
     store, _ = open_or_create(path, now=now())
     with training(path, now=now(), wait_s=0.0, disk=store.disk):
@@ -156,14 +171,7 @@ def prepare(
             version=__version__,
         ) | {"options": dict(settings.options)}
         folder = create_run(path, kept, disk=store.disk)
-        yield Prepared(
-            request=request,
-            examples=examples,
-            settings=settings,
-            store=store,
-            folder=folder,
-            wait_s=options.wait_s,
-        )
+        yield replace(prepared, store=store, folder=folder)
 
 
 def _resumed(store: Store, request: TrainRequest, options: Options, config: Config) -> Prepared:
@@ -188,6 +196,8 @@ def _resumed(store: Store, request: TrainRequest, options: Options, config: Conf
         request=again,
         examples=examples,
         settings=settings,
+        val=_measured_on(again.val, "--val"),
+        test=_measured_on(again.test, "--test"),
         store=store,
         folder=folder,
         wait_s=options.wait_s,
@@ -244,8 +254,11 @@ def parse_options(texts: tuple[str, ...]) -> dict[str, object]:
     return found
 
 
-def _examples_of(path: str | None) -> tuple[Any, ...]:
-    return read_examples(path).examples if path else ()
+def _measured_on(path: str | None, option: str) -> Examples | None:
+    """Return the examples of a file that a run is measured on; None without one."""
+    if path == "-":
+        raise UsageError(f"{option} cannot be standard input", hint="a resumed run reads it again")
+    return read_examples(path) if path else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,7 +313,8 @@ def estimate(prepared: Prepared) -> Estimate:
     question = sum(count_tokens(each.question) for each in sampled) / len(sampled)
     steps = len(examples) * request.epochs
     checks = steps // request.eval_every + 1 + bool(steps % request.eval_every)
-    predictions = len(_examples_of(request.val)) * checks + 2 * len(_examples_of(request.test))
+    n_val, n_test = (len(each.examples) if each else 0 for each in (prepared.val, prepared.test))
+    predictions = n_val * checks + 2 * n_test
     limits = request.method().retrieval.limits
     index = {"llm": _INDEX_LINE * steps / 2, "hybrid": _INDEX_LINE * 30.0}.get(request.retriever, 0)
     asked = 3 + (request.retriever in ("llm", "hybrid"))

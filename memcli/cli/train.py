@@ -146,23 +146,27 @@ def train(
         store=store, model=model, api_base=api_base, options=tuple(option or ()), wait_s=wait
     )
     with prepare(request, options, resume=resume, dry_run=dry_run) as prepared:
-        _tell_rejected(prepared.examples)
+        for each in prepared.files:
+            _tell_rejected(each)
         if dry_run:
             _show_estimate(estimate(prepared), json)
             return 0
         report = _run(prepared)
     _show(report, json)
-    return REJECTED if prepared.examples.rejected else 0
+    return REJECTED if any(each.rejected for each in prepared.files) else 0
 
 
 def _run(prepared: Prepared) -> Mapping[str, object]:
     """Train; say how to go on where that is cut short."""
+    from memcli.app.train import RunUndone
     from memcli.cli._train_progress import watching
     from memcli.errors import MemcliError
 
     try:
         with watching() as tell:
             return prepared.run(tell, warn=lambda text: note(inert(text)))
+    except RunUndone:
+        raise
     except (KeyboardInterrupt, MemcliError):
         note(f"{prepared.name} stopped; `memcli train --resume` goes on at the next example")
         raise

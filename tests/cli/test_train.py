@@ -422,6 +422,11 @@ class TestNeighbours:
         (["--tolerance", "0.1"], "tolerance"),
         (["--option", "temperature"], "NAME=VALUE"),
         (["--eval-every", "0"], "eval-every"),
+        (["--max-cost", "nan"], "--max-cost"),
+        (["--max-cost", "-1"], "--max-cost"),
+        (["--max-cost", "inf"], "--max-cost"),
+        (["--val", "-"], "--val cannot be standard input"),
+        (["--test", "-"], "--test cannot be standard input"),
     ],
 )
 def test_options_that_make_no_sense_stop_before_anything_is_made(
@@ -433,3 +438,45 @@ def test_options_that_make_no_sense_stop_before_anything_is_made(
     assert words in ran.err
     assert server.seen == []
     assert not os.path.exists(environment["MEMCLI_STORE"])
+
+
+def test_rejected_lines_of_a_validation_file_are_told_too(train, tmp_path):
+    val = tmp_path / "val.jsonl"
+    val.write_text('{"question": "no answer"}\n' + json.dumps(example(1)) + "\n")
+    with LearnerServer() as server:
+        ran = train(server, "--val", val)
+    assert ran.code == 6
+    assert "val.jsonl:1: has no answer" in ran.err
+    assert "1 lines rejected, 1 examples" in ran.err
+
+
+def test_an_undo_while_a_run_goes_on_stops_it(train, memcli, steps):
+    undone = []
+
+    def undo_at_a_later_step(number, role):
+        if number == 20 and not undone:
+            undone.append(memcli("undo", "--yes").code)
+
+    with LearnerServer(undo_at_a_later_step) as server:
+        ran = train(server)
+        assert undone == [0]
+        assert ran.code == 2
+        assert "run-0001 was undone" in ran.err
+        assert "goes on" not in ran.err
+        assert steps() == []
+        assert "was undone" in train(server, "--resume", file=None).err
+        assert memcli("verify").code == 0
+
+
+def test_a_compaction_while_a_run_goes_on_does_not_disturb_it(train, memcli, steps):
+    done = []
+
+    def compact_at_a_later_step(number, role):
+        if number == 20:
+            done.append(memcli("compact").code)
+
+    with LearnerServer(compact_at_a_later_step) as server:
+        ran = train(server)
+    assert (ran.code, done) == (0, [0])
+    assert len(steps()) == 8
+    assert memcli("verify").code == 0
