@@ -30,7 +30,7 @@ from memcli.importers.contract import (
 )
 from memcli.importers.jsonvalues import Item, as_json, brief, json_lines, rejected_value, sheltered
 from memcli.importers.moments import stated
-from memcli.importers.shape import records, shape_of
+from memcli.importers.shape import members_of, records, shape_of
 from memcli.records.evidence import Branch, Role
 
 _ROLES: dict[str, Role] = {
@@ -64,9 +64,9 @@ def read(source: Input, options: ReadOptions) -> Iterator[Event]:
     if shape_of(source).kind == "lines":
         yield from _appended(source, options)
         return
-    whole = shape_of(source).objects[:1]
-    session = _text(whole[0], "sessionId") if whole else None
-    branch: Branch = "sidechain" if whole and _is_sub(whole[0]) else "active"
+    header = members_of(source, "sessionId", "kind")
+    session = _text(header, "sessionId")
+    branch: Branch = "sidechain" if _is_sub(header) else "active"
     for item in records(source, "messages"):
         yield from _checked(item, session, options, branch)
 

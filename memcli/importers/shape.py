@@ -230,6 +230,24 @@ def _sampled_object(source: Input) -> dict[str, Any] | None:
     return found
 
 
+def members_of(source: Input, *keys: str) -> dict[str, Any]:
+    """Return members of the top object by name, also where the object is damaged elsewhere.
+
+    Args:
+        source: What to read.
+        keys: The members wanted; of a damaged object only texts and numbers.
+    """
+    shape = shape_of(source)
+    if shape.kind == "object":
+        return {key: shape.objects[0][key] for key in keys if key in shape.objects[0]}
+    found: dict[str, Any] = {}
+    for part in parts(utf8_chunks(source), _TopAndMembers()):
+        if len(part.path) == 1 and part.path[0] in keys and not part.is_entry:
+            item = parse(source.name, part.raw)
+            found |= {part.path[0]: item.value} if isinstance(item, Item) else {}
+    return found
+
+
 def _hold(found: dict[str, Any], path: Path, value: Any) -> None:
     """Put a member, or the item or member of one, where it belongs."""
     name, *inner = path
