@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final, Literal
 
 from memcli.records.strategy import LabelName, StrategyEdge
@@ -23,6 +24,8 @@ _UCB_WIDTH: Final = 1.0
 _TOLERANCE: Final = 1e-13
 _TINY: Final = 1e-300
 _MAX_TERMS: Final = 2_000
+_KEPT: Final = 4_096
+"""Intervals that are remembered: most edges of a store share few pairs of counters."""
 
 
 def mean(s: float, f: float) -> float:
@@ -78,6 +81,7 @@ def weight(edge: StrategyEdge, rank: Rank, rng: random.Random) -> float:
             return rng.betavariate(1.0 + edge.s, 1.0 + edge.f)
 
 
+@lru_cache(maxsize=_KEPT)
 def interval(s: float, f: float, level: float = 0.90) -> tuple[float, float]:
     """Return the equal-tailed credible interval of the posterior.
 
@@ -91,30 +95,37 @@ def interval(s: float, f: float, level: float = 0.90) -> tuple[float, float]:
 
 
 def quantile(s: float, f: float, p: float) -> float:
-    """Return where the posterior's distribution function reaches ``p``, by bisection."""
-    low, high = 0.0, 1.0
+    """Return where the posterior's distribution function reaches ``p``, within (0, 1).
+
+    Newton's method from the mean, kept between two bounds that close in on the root: a step
+    that would leave them halves them instead.
+    """
+    a, b = 1.0 + s, 1.0 + f
+    low, high, x = 0.0, 1.0, mean(s, f)
     while high - low > _TOLERANCE:
-        middle = (low + high) / 2.0
-        if middle in (low, high):
-            break
-        if _cumulative(1.0 + s, 1.0 + f, middle) < p:
-            low = middle
-        else:
-            high = middle
+        excess = _cumulative(a, b, x) - p
+        low, high = (low, x) if excess > 0.0 else (x, high)
+        slope = _front(a, b, x) / (x * (1.0 - x))
+        after = x - excess / slope if slope > 0.0 else low
+        if not low < after < high:
+            after = (low + high) / 2.0
+        if abs(after - x) <= _TOLERANCE or after in (low, high):
+            return after
+        x = after
     return (low + high) / 2.0
 
 
+def _front(a: float, b: float, x: float) -> float:
+    """Return x^a (1 − x)^b / B(a, b), for x within (0, 1)."""
+    log_beta = math.lgamma(a) + math.lgamma(b) - math.lgamma(a + b)
+    return math.exp(a * math.log(x) + b * math.log1p(-x) - log_beta)
+
+
 def _cumulative(a: float, b: float, x: float) -> float:
-    """Return the regularised incomplete beta function I_x(a, b)."""
-    if x <= 0.0 or x >= 1.0:
-        return float(x >= 1.0)
-    log_front = (
-        math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
-    )
-    front = math.exp(log_front)
+    """Return the regularised incomplete beta function I_x(a, b), for x within (0, 1)."""
     if x < (a + 1.0) / (a + b + 2.0):  # where the fraction converges fast
-        return front * _fraction(a, b, x) / a
-    return 1.0 - front * _fraction(b, a, 1.0 - x) / b
+        return _front(a, b, x) * _fraction(a, b, x) / a
+    return 1.0 - _front(a, b, x) * _fraction(b, a, 1.0 - x) / b
 
 
 def _fraction(a: float, b: float, x: float) -> float:

@@ -34,6 +34,14 @@ def test_the_interval_is_the_equal_tailed_one(s, f, level):
     assert high == pytest.approx(beta.ppf((1 + level) / 2), abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("s", "f"), [(1e6, 1e6), (0, 1e6), (1e6, 0), (1e5, 2e5), (1e7, 1), (1e-6, 5e3), (9e9, 1)]
+)
+def test_the_interval_holds_where_evidence_is_plenty_or_one_sided(s, f):
+    beta = stats.beta(1 + s, 1 + f)
+    assert interval(s, f) == pytest.approx((beta.ppf(0.05), beta.ppf(0.95)), abs=1e-9)
+
+
 def test_without_evidence_the_posterior_is_uniform():
     assert mean(0, 0) == 0.5
     assert interval(0, 0) == pytest.approx((0.05, 0.95))
