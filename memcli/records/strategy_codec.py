@@ -7,7 +7,6 @@ An edge's counters are ``S`` and ``F``, as in the paper.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -45,6 +44,8 @@ _OPERATIONS = frozenset(get_args(OperationName))
 _KINDS = frozenset(get_args(TraceKind))
 _RETRIEVERS = frozenset(get_args(RetrieverName))
 _OUTCOMES = frozenset(get_args(RetrievalOutcome))
+_MAX_COUNTER = 2**53 / 1e6
+"""Up to here a float holds every multiple of a millionth, so that sums stay exact."""
 
 
 def _names(record: type, *also: str) -> frozenset[str]:
@@ -82,7 +83,7 @@ def node_from_line(
         key=reader.get("key", str),
         content=reader.get("content", str),
         provenance=_provenance(Fields(reader.get("provenance", dict), path, number)),
-        tokens=reader.get("tokens", int),
+        tokens=_count(reader, "tokens"),
         tokenizer=reader.get("tokenizer", str),
         revision=reader.get("revision", int),
         status=reader.choice("status", _STATUSES),
@@ -113,14 +114,14 @@ def edge_from_line(
     """Return the edge a line holds.
 
     Raises:
-        RecordError: If it is none, or a counter is negative or not finite.
+        RecordError: If it is none, or a counter is negative or too large to stay exact.
     """
     data, reader = _read(line, path, number)
     return StrategyEdge(
         source=reader.get("source", str),
         target=reader.get("target", str),
-        s=_at_least_zero(reader, data, "S"),
-        f=_at_least_zero(reader, data, "F"),
+        s=_number(reader, data, "S", _MAX_COUNTER),
+        f=_number(reader, data, "F", _MAX_COUNTER),
         status=reader.choice("status", _STATUSES),
         extra=_unknown(data, _EDGE_FIELDS),
     )
@@ -185,7 +186,7 @@ def trace_from_line(
         RecordError: If it is none.
     """
     data, reader = _read(line, path, number)
-    labels = _each(reader, "labels", lambda item: _label(Fields(item, path, number)))
+    labels = _each(reader, "labels", lambda item: _label(Fields(item, path, number), item))
     operations = _each(reader, "operations", lambda item: _operation(Fields(item, path, number)))
     retrieval = reader.optional("retrieval", dict)
     return Trace(
@@ -247,11 +248,19 @@ def _unknown(data: Mapping[str, Any], known: frozenset[str]) -> dict[str, object
     return {key: value for key, value in data.items() if key not in known}
 
 
-def _at_least_zero(reader: Fields, data: Mapping[str, Any], name: str) -> float:
-    kind = int if isinstance(data.get(name), int) else float
-    value = float(reader.get(name, kind))
-    if not math.isfinite(value) or value < 0:
-        raise reader.bad(name, "is not a number of at least 0")
+def _number(reader: Fields, data: object, name: str, most: float) -> float:
+    """Return a number from 0 to ``most``; whole ones may be written without a point."""
+    written = data.get(name) if isinstance(data, Mapping) else None
+    value = reader.get(name, int if isinstance(written, int) else float)
+    if not 0 <= value <= most:
+        raise reader.bad(name, f"is not a number from 0 to {most:g}")
+    return float(value)
+
+
+def _count(reader: Fields, name: str) -> int:
+    value = int(reader.get(name, int))
+    if value < 0:
+        raise reader.bad(name, "is negative")
     return value
 
 
@@ -275,7 +284,7 @@ def _retrieval(reader: Fields) -> Retrieval:
         loaded=_each(reader, "loaded", lambda item: _loaded(reader, item)),
         considered=_each(reader, "considered", lambda item: _pair(reader, item)),
         traversed=_each(reader, "traversed", lambda item: _pair(reader, item)),
-        memory_tokens=reader.get("memory_tokens", int),
+        memory_tokens=_count(reader, "memory_tokens"),
         discarded=_mapping(reader, "discarded", int),
         milliseconds=milliseconds,
     )
@@ -290,12 +299,12 @@ def _loaded(reader: Fields, item: object) -> Loaded:
     return Loaded(id=node_id, depth=depth)
 
 
-def _label(reader: Fields) -> Label:
+def _label(reader: Fields, item: object) -> Label:
     return Label(
         source=reader.get("source", str),
         target=reader.get("target", str),
         label=reader.choice("label", _LABELS),
-        confidence=float(reader.get("confidence", float)),
+        confidence=_number(reader, item, "confidence", 1.0),
     )
 
 

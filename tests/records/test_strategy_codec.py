@@ -29,9 +29,11 @@ from memcli.records.strategy_codec import (
     trace_from_line,
     trace_to_line,
 )
+from memcli.store.jsonl import parse
 
 TEXT = st.text(max_size=30)
-EXTRA = st.dictionaries(TEXT.map("x-".__add__), st.integers() | TEXT, max_size=2)
+WHOLE = st.integers(-(2**63), 2**64 - 1)  # what JSON readers keep whole; see the test of parse
+EXTRA = st.dictionaries(TEXT.map("x-".__add__), WHOLE | TEXT, max_size=2)
 COUNT = st.floats(0, 1e6).map(lambda x: round(x, 6))
 NODES = st.builds(
     StrategyNode,
@@ -92,7 +94,22 @@ def test_a_trace_survives(trace):
     assert trace_to_line(trace_from_line(line)) == line
 
 
+LABEL = {"source": "a", "target": "b", "label": "helpful", "confidence": 1}
 GOOD = {
+    "node": loads(
+        node_to_line(
+            StrategyNode(
+                id="a",
+                section="others",
+                key="k",
+                content="c",
+                provenance=Provenance(origin="hand"),
+                tokens=3,
+                tokenizer="t",
+            )
+        )
+    ),
+    "trace": loads(trace_to_line(Trace(id="x", kind="train", time="t"))) | {"labels": [LABEL]},
     "edge": {"source": "a", "target": "b", "S": 0.5, "F": 1, "status": "active"},
     "index": {"id": "a", "key": "k", "section": "others", "status": "active"},
 }
@@ -104,6 +121,13 @@ GOOD = {
         ("edge", {"S": -1}, "S"),
         ("edge", {"F": "1"}, "F"),
         ("edge", {"S": True}, "S"),
+        ("edge", {"S": 10**400}, "S"),
+        ("edge", {"S": 1e10}, "S"),
+        ("node", {"tokens": -5}, "tokens"),
+        ("node", {"tokens": True}, "tokens"),
+        ("trace", {"labels": [LABEL | {"confidence": 1.5}]}, "confidence"),
+        ("trace", {"labels": [LABEL | {"confidence": "high"}]}, "confidence"),
+        ("trace", {"labels": [3]}, ""),
         ("edge", {"status": "gone"}, "status"),
         ("edge", {"source": None}, "source"),
         ("index", {"section": "poetry"}, "section"),
@@ -111,9 +135,14 @@ GOOD = {
     ],
 )
 def test_what_does_not_fit_is_named(kind, change, field):
-    read = {"edge": edge_from_line, "index": index_line_from_line}[kind]
+    read = {
+        "node": node_from_line,
+        "edge": edge_from_line,
+        "index": index_line_from_line,
+        "trace": trace_from_line,
+    }[kind]
     read(dumps(GOOD[kind]))
-    with pytest.raises(RecordError, match=f"field '{field}'"):
+    with pytest.raises(RecordError, match=f"field '{field}'" if field else "not a JSON object"):
         read(dumps({**GOOD[kind], **change}))
 
 
@@ -127,3 +156,9 @@ def test_what_is_no_record_is_refused(read, line):
 def test_every_field_is_written():
     line = loads(trace_to_line(Trace(id="x", kind="edit", time="t")))
     assert line.keys() == {f.name for f in fields(Trace)} - {"extra"}
+
+
+def test_a_number_that_a_rewrite_would_round_is_refused_and_not_rounded():
+    line = dumps(GOOD["edge"] | {"F": 1.0, "x-huge": 2**70}) + b"\n"
+    with pytest.raises(RecordError, match="a field would be lost"):
+        parse("edges", line, path="edges.jsonl")
