@@ -70,7 +70,8 @@ def _bytes(data: bytes) -> None:
 def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print rows as they come: aligned columns on a terminal, tab-separated elsewhere.
 
-    On a terminal the first `_MEASURED` rows decide the widths.
+    On a terminal the first `_MEASURED` rows decide the widths, and what is wider than the
+    screen ends in an ellipsis, with a word on stderr.
     """
     cells = ([inert(_cell(value)).replace("\n", " ") for value in row] for row in rows)
     if not sys.stdout.isatty():
@@ -79,9 +80,14 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         return
     first = [list(headers), *islice(cells, _MEASURED)]
     widths = [max(len(row[i]) for row in first) for i in range(len(headers))]
+    width, is_cut = terminal_width(), False
     for row in chain(first, cells):
-        padded = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        line("  ".join(padded).rstrip()[: terminal_width()])
+        padded = [cell.ljust(size) for cell, size in zip(row, widths, strict=True)]
+        shown = "  ".join(padded).rstrip()
+        is_cut = is_cut or len(shown) > width
+        line(shown if len(shown) <= width else shown[: max(width - 1, 0)] + "…")
+    if is_cut:
+        note(f"cut at {width} columns; piped, or with --json, it is whole")
 
 
 def records(kind: str, rows: Iterable[Mapping[str, object]], *, json: bool, jsonl: bool) -> None:

@@ -167,7 +167,9 @@ def ask(
         ids = lessons.ids if lessons else ()
         json_document(use.answer_as_dict(answered, found.pack, ids))
     else:
-        _show_answer(answered, found.pack, asked)
+        has_turns = snapshot.records("turns") > 0
+        lessons_only = 0 if has_turns else snapshot.records("nodes")
+        _show_answer(answered, found.pack, asked, lessons_only=lessons_only)
     if lessons:
         note(f"strategies: {', '.join(lessons.ids)}")
     _spend(answered, is_quoted=client is None, is_chosen=reader is not None)
@@ -245,7 +247,17 @@ def _summary(pack: EvidencePack) -> None:
         note(f"{pack.dropped} more did not fit the budget of {pack.budget:,} tokens")
 
 
-def _show_answer(answered: Answer, pack: EvidencePack, asked: Question) -> None:
+def _nothing(pack: EvidencePack, lessons_only: int) -> str:
+    """Return why nothing was answered, and where to look next."""
+    if lessons_only:
+        return f"this store holds no turns, only {lessons_only:,} records of lessons: memcli query"
+    nearest = " (`memcli export` shows what came nearest)" if pack.evidence else ""
+    return f"nothing stored matches the question{nearest}"
+
+
+def _show_answer(
+    answered: Answer, pack: EvidencePack, asked: Question, *, lessons_only: int = 0
+) -> None:
     """Print the answer and the lines it cites; quoted evidence is its own answer."""
     from memcli.reader import EXTRACTIVE
     from memcli.records.answers import Answered
@@ -253,7 +265,7 @@ def _show_answer(answered: Answer, pack: EvidencePack, asked: Question) -> None:
     if not isinstance(answered, Answered):
         line(inert(answered.text))
         if answered.reason == "no_evidence":
-            note("nothing stored matches the question (`memcli export` shows what came nearest)")
+            note(_nothing(pack, lessons_only))
         return
     if answered.model != EXTRACTIVE:
         line(inert(answered.text))

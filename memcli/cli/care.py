@@ -10,8 +10,10 @@ import typer
 from memcli.cli._options import JsonOption, StoreOption, WaitOption, YesOption
 from memcli.cli._output import inert, json_document, line, note
 from memcli.errors import UsageError
+from memcli.store.layout import KINDS
 
 if TYPE_CHECKING:
+    from memcli.store.manifest import Manifest
     from memcli.store.verify import Report
 
 DAMAGED = 4
@@ -44,7 +46,7 @@ def undo(
     wait: WaitOption = 0.0,
     json: JsonOption = False,
 ) -> None:
-    """Take back the last step: an ingest, a note, a change of settings.
+    """Take back the last step: an ingest, a note, a lesson, a training run, a setting.
 
     Example: memcli undo --yes
     """
@@ -57,11 +59,19 @@ def undo(
     command = manifest.before[0].command if manifest.before else "last step"
     confirm(f"Take back the {command} of {manifest.committed_at}?", yes=yes)
     before, after = care.undo(opened, now=now(), wait_s=wait)
-    turns = [m.files["turns"].records if "turns" in m.files else 0 for m in (before, after)]
+    counts = {kind: [_records(m, kind) for m in (before, after)] for kind in KINDS}
     if json:
-        json_document({"undone": command, "turns_before": turns[0], "turns_after": turns[1]})
-    else:
-        line(f"took back the {command}: {turns[0]:,} turn records before, {turns[1]:,} now")
+        turns = counts["turns"]
+        document = {"undone": command, "turns_before": turns[0], "turns_after": turns[1]}
+        json_document({**document, "records": counts})
+        return
+    changed = [f"{kind} {was:,} → {now:,}" for kind, (was, now) in counts.items() if was != now]
+    line(f"took back the {command}; records: {', '.join(changed) or 'as before'}")
+
+
+def _records(manifest: Manifest, kind: str) -> int:
+    entry = manifest.files.get(kind)
+    return entry.records if entry else 0
 
 
 def compact(store: StoreOption = None, wait: WaitOption = 0.0, json: JsonOption = False) -> None:
@@ -147,5 +157,5 @@ def _show(report: Report) -> None:
             f"{kind}: {file.records:,} records, {file.superseded:,} superseded, "
             f"{file.bytes:,} bytes"
         )
-    if not report.findings:
+    if all(finding.severity == "note" for finding in report.findings):
         line(f"all well, commit {report.commit}")

@@ -102,6 +102,9 @@ def _failure(error: Exception, openai: ModuleType, timeout_s: float) -> Failure:
     words, causes = _words(error), list(_causes(error))
     if any(isinstance(cause, openai.APITimeoutError) for cause in causes):
         return Failure(kind="timeout", words=f"no answer within {timeout_s:g} s")
+    if "LLM Provider NOT provided" in words:
+        told = "its name says no provider: write provider/name, e.g. ollama/qwen3, or --api-base"
+        return Failure(kind="status", words=told)
     if _NO_KEY.search(words):
         return Failure(kind="status", status=401, words=words)
     if any(isinstance(cause, ImportError) for cause in causes):  # a provider's own library
