@@ -30,6 +30,7 @@ from memcli.importers.contract import (
 )
 from memcli.importers.jsonvalues import Item, as_json, brief, json_lines, rejected_value, sheltered
 from memcli.importers.moments import stated
+from memcli.importers.repeats import once
 from memcli.importers.shape import members_of, records, shape_of
 from memcli.records.evidence import Branch, Role
 
@@ -67,8 +68,8 @@ def read(source: Input, options: ReadOptions) -> Iterator[Event]:
     header = members_of(source, "sessionId", "kind")
     session = _text(header, "sessionId")
     branch: Branch = "sidechain" if _is_sub(header) else "active"
-    for item in records(source, "messages"):
-        yield from _checked(item, session, options, branch)
+    found = records(source, "messages")
+    yield from once((e for item in found for e in _checked(item, session, options, branch)), {})
 
 
 def _is_sub(header: dict[str, Any]) -> bool:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
-from memcli.importers.contract import Draft, Event, Repeated
+from memcli.importers.contract import Draft, Event, Repeated, Warned
 
 
 def once(events: Iterable[Event], seen: dict[int, int]) -> Iterator[Event]:
     """Yield events, turns that the file holds again as `Repeated`.
 
-    A later turn of the same id and part that says something else is yielded: the newest
-    counts. ``seen`` maps hashes of (conversation, message id, part) to hashes of what was
-    said: two ints a turn, so a large export stays small in memory.
+    A later turn of the same id and part that says something else is another turn: it is told,
+    with a warning, and does without the id. ``seen`` maps hashes of (conversation, message
+    id, part) to hashes of what was said: two ints a turn, so a large export stays small in
+    memory.
     """
     for event in events:
         if not isinstance(event, Draft) or event.conversation is None or event.native_id is None:
@@ -20,6 +22,13 @@ def once(events: Iterable[Event], seen: dict[int, int]) -> Iterator[Event]:
             continue
         said = hash((event.role, event.text, event.caption))
         turn = hash((event.conversation, event.native_id, event.part))
-        is_repeated = seen.get(turn) == said
+        known = seen.get(turn)
         seen.setdefault(turn, said)
-        yield Repeated(where=event.native_id) if is_repeated else event
+        if known is None:
+            yield event
+        elif known == said:
+            yield Repeated(where=event.native_id)
+        else:
+            reason = "the id stands for another text already"
+            yield Warned(where=event.native_id, reason=reason)
+            yield replace(event, native_id=None)

@@ -29,6 +29,7 @@ class Kind:
         id: Path of the record's own id, None where there is none.
         time: Path of its time.
         parent: Path of the id of the record before it.
+        is_rewritten: Whether a record with the id of an earlier one takes its place.
         is_whole: Whether JSON that does not parse costs the whole document by its nature.
     """
 
@@ -40,6 +41,7 @@ class Kind:
     time: tuple[str | int, ...] | None = None
     parent: tuple[str | int, ...] | None = None
     is_whole: bool = False
+    is_rewritten: bool = False
 
 
 def lines(records: list[Any], _: str) -> str:
@@ -229,7 +231,7 @@ KINDS = {
     ),
     "gemini_lines": Kind(
         "gemini_cli", gemini_message, lambda found, mark: lines([gemini_head(mark), *found], mark),
-        text=("content",), id=("id",), time=("timestamp",),
+        text=("content",), id=("id",), time=("timestamp",), is_rewritten=True,
     ),
     "gemini_object": Kind(
         "gemini_cli", gemini_message,
@@ -334,7 +336,7 @@ def damages(kind: Kind) -> dict[str, tuple[Any, bytes]]:
             found[f"{place} huge"] = (_put(record, place, HOLE), b"1" * 5_000)
     if kind.id:
         own = _at(first, kind.id)
-        if kind.name != "gemini_cli":  # there it means: written anew
+        if not kind.is_rewritten:
             found["id of another"] = (_put(record, kind.id, own), b"")
     if kind.parent:
         for name, number in (("itself", 2), ("a later one", 4), ("nothing", 99)):

@@ -39,6 +39,8 @@ def test_a_damaged_record_costs_only_itself_and_is_told(kind, name):
         assert all(told.count(text) == 1 for text in OTHERS[1:])
     assert len(told) + len(counted) >= (len(TEXTS) if is_one_record else 1)
     assert all(isinstance(each, Draft | Rejected | Repeated | Ignored | Warned) for each in found)
+    ids = [(t.conversation, t.native_id, t.part) for t in drafts(found) if t.native_id]
+    assert len(set(ids)) == len(ids)  # a second one would not be stored
 
 
 def _parses(raw):
