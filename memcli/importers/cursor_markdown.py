@@ -47,7 +47,7 @@ def read(source: Input, options: ReadOptions) -> Iterator[Event]:
     starts = _starts(told)
     title = _title(told)
     yield from _before(source, told[: starts[0] - 2] if starts else told)
-    ends = [start - 2 for start in starts[1:]] + [len(told)]
+    ends = [*(start - 2 for start in starts[1:]), len(told)][: len(starts)]
     for start, end in zip(starts, ends, strict=True):
         text = _message(told[start + 1 : end], is_last=end == len(told))
         name = _NAME.fullmatch(told[start])

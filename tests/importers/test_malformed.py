@@ -153,6 +153,9 @@ TALKS = {
                            for k, text in enumerate(TEXTS))],
     "srt": [f"{k + 1}\n00:0{k}:00,000 --> 00:0{k}:09,000\n{text}\n"
             for k, text in enumerate(TEXTS)],
+    "cursor": ["# T\n_Exported on 4/11/2026 at 10:29:42 PDT from Cursor (1.2.3)_",
+               *(f"\n---\n\n**{('User', 'Cursor')[k % 2]}**\n\n{text}\n"
+                 for k, text in enumerate(TEXTS))],
 }  # fmt: skip
 ODD_LINES = {
     "not UTF-8": b"\xff\xfe caf\xe9",
