@@ -43,6 +43,8 @@ class Draft:
         native_id: The source's message id, or None.
         part: Which turn of that message this is; see ``ids.native_turn_id``.
         line: 1-based line of line-based formats.
+        is_copy: Whether the source says that another conversation told this first: what is
+            known of it then stays as it is.
     """
 
     role: Role
@@ -58,6 +60,7 @@ class Draft:
     caption: str | None = None
     title: str | None = None
     line: int | None = None
+    is_copy: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,6 +181,8 @@ class Format:
         companions: What accompanies this format in a folder or zip and holds no talk
             (``user.json``, ``tool-results/*``): fnmatch patterns of base names or of folder
             and base name; skipped without a word.
+        is_id_unique: True where no two messages of any conversations share an id: a turn with
+            the id, words and time of another conversation's turn is a copy of it.
     """
 
     name: str
@@ -186,3 +191,4 @@ class Format:
     read: Callable[[Input, ReadOptions], Iterator[Event]]
     rank: int = 10
     companions: frozenset[str] = field(default_factory=frozenset)
+    is_id_unique: bool = False

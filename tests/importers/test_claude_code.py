@@ -106,7 +106,18 @@ def test_case_06_lines_written_again_are_repeated():
         ("<command-name>/clear</command-name>", {}, "injected"),
         ("<local-command-stdout>ok</local-command-stdout>", {}, "injected"),
         ("<system-reminder>be good</system-reminder>\n", {}, "injected"),
-        ("Do it <system-reminder>be good</system-reminder>", {}, "user"),
+        ("<ide_opened_file>a.py</ide_opened_file>", {}, "injected"),
+        ("<system-reminder>a</system-reminder> <ide_selection>b</ide_selection>", {}, "injected"),
+        ("<system-reminders>are odd</system-reminders>", {}, "user"),
+        ("<bash-input>ls</bash-input>", {}, "injected"),
+        (
+            "This session is being continued from a previous conversation that ran out of context."
+            " Summary: x",
+            {},
+            "injected",
+        ),
+        ("done", {"origin": {"kind": "task-notification"}}, "injected"),
+        ("typed", {"origin": {"kind": "human"}}, "user"),
         ("<system-reminder>never closed", {}, "user"),
         ("[Request interrupted by user]", {}, "injected"),
         ("Summary so far", {"isCompactSummary": True}, "injected"),
@@ -118,6 +129,49 @@ def test_case_06_lines_written_again_are_repeated():
 def test_only_typed_words_are_the_users(content, more, role):
     [turn] = drafts(events(as_lines([line("a", content, **more)])))
     assert (turn.role, turn.text) == (role, content)
+
+
+NOTE = "<system-reminder>be good</system-reminder>"
+
+
+@pytest.mark.parametrize(
+    ("content", "turns"),
+    [
+        (f"Do it {NOTE}", [("user", "Do it"), ("injected", NOTE)]),
+        (f"{NOTE}\n\nDo it", [("user", "Do it"), ("injected", NOTE)]),
+        (f"{NOTE}{NOTE}Do it", [("user", "Do it"), ("injected", f"{NOTE}\n{NOTE}")]),
+        (
+            [{"type": "text", "text": "<ide_opened_file>a</ide_opened_file>"},
+             {"type": "text", "text": "Do it"}, {"type": "text", "text": "now"}],
+            [("injected", "<ide_opened_file>a</ide_opened_file>"), ("user", "Do it\nnow")],
+        ),
+        (
+            [{"type": "tool_result", "content": f"x {NOTE}"}, {"type": "text", "text": NOTE}],
+            [("tool", f"x {NOTE}"), ("injected", NOTE)],
+        ),
+        (
+            f"a <system-reminder> b {NOTE}",
+            [("user", "a"), ("injected", f"<system-reminder> b {NOTE}")],
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_program_added_to_a_prompt_is_told_apart(content, turns):
+    found = drafts(events(as_lines([line("a", content)])))
+    assert [(t.role, t.text) for t in found] == turns
+    assert len({(t.native_id, t.part) for t in found}) == len(found)
+
+
+def test_a_picture_stays_with_the_words_it_was_sent_with():
+    content = [
+        {"type": "text", "text": NOTE},
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png"}},
+        {"type": "text", "text": "What is this?"},
+    ]
+    found = drafts(events(as_lines([line("a", content)])))
+    assert [(t.role, t.text, t.caption) for t in found] == [
+        ("injected", NOTE, None),
+        ("user", "What is this?", "image: image/png"),
+    ]
 
 
 def test_blocks_of_one_message_are_turns_in_order():
@@ -170,6 +224,57 @@ def test_an_edited_prompt_leaves_a_branch_with_all_that_followed():
     assert [t.native_id for t in drafts(found) if t.branch == "abandoned"] == ["old", "old2"]
 
 
+def reply(uuid, parent, message, text="words"):
+    made = line(uuid, [{"type": "text", "text": text}], parent=parent, kind="assistant")
+    made["message"]["id"] = message
+    return made
+
+
+def abandoned(*lines):
+    return [t.native_id for t in drafts(events(as_lines(lines))) if t.branch == "abandoned"]
+
+
+def test_an_edit_is_seen_through_what_stands_before_a_prompt():
+    note = {"type": "attachment", "sessionId": "s", "attachment": {"type": "hook"}}
+    assert abandoned(
+        line("p", "start"),
+        reply("a", "p", "m1"),
+        note | {"uuid": "n1", "parentUuid": "a"},
+        line("old", "first try", parent="n1"),
+        reply("old2", "old", "m2"),
+        line("n2", "<command-name>/x</command-name>", parent="a"),
+        line("new", "second try", parent="n2"),
+    ) == ["old", "old2"]
+
+
+def test_a_second_attempt_leaves_the_first_with_all_its_blocks():
+    assert abandoned(
+        line("p", "start"),
+        reply("a1", "p", "m1"),
+        reply("a2", "p", "m1", "more"),
+        reply("b1", "p", "m2"),
+        line("q", "thanks", parent="b1"),
+    ) == ["a1", "a2"]
+
+
+def test_blocks_of_one_reply_under_one_parent_are_no_fork():
+    assert abandoned(line("p", "x"), reply("a", "p", "m"), reply("b", "p", "m", "y")) == []
+
+
+def test_talk_compacted_on_an_abandoned_branch_is_abandoned_too():
+    compacted = {"type": "system", "subtype": "compact_boundary", "uuid": "c", "parentUuid": None,
+                 "logicalParentUuid": "old", "sessionId": "s"}  # fmt: skip
+    talk = [
+        line("p", "start"),
+        reply("a", "p", "m1"),
+        line("old", "first try", parent="a"),
+        compacted,
+        line("on", "and so on", parent="c"),
+    ]
+    assert abandoned(*talk) == []
+    assert abandoned(*talk, line("new", "second try", parent="a")) == ["old", "on"]
+
+
 def test_parallel_tool_calls_are_no_fork():
     def call(key):
         return [{"type": "tool_use", "name": key, "input": {}}]
@@ -208,6 +313,31 @@ def test_several_sessions_in_one_file():
         ("a", "s1"), ("b", "s1"), ("c", "s2"),
     ]  # fmt: skip
     assert len(only(found, Repeated)) == 1
+
+
+def test_a_fork_and_a_resumed_session_keep_the_first_session_of_what_they_copy():
+    copied = {"forkedFrom": {"sessionId": "s1", "messageUuid": "a"}}
+    found = drafts(events(as_lines([
+        line("x", "one", session="s2", **copied),
+        line("b", "two", session="s1"),
+        line("c", "three", session="s2"),
+        {"type": "custom-title", "customTitle": "Fork", "sessionId": "s2"},
+    ])))  # fmt: skip
+    assert [(t.native_id, t.conversation, t.is_copy) for t in found] == [
+        ("a", "s1", True), ("b", "s1", False), ("c", "s2", False),
+    ]  # fmt: skip
+    assert [t.title for t in found] == [None, None, "Fork"]
+
+
+def test_old_side_talk_amid_the_main_talk_is_a_session_by_its_root():
+    found = drafts(events(as_lines([
+        line("p", "go"),
+        line("s1", "find", isSidechain=True),
+        line("s2", "found", parent="s1", kind="assistant", isSidechain=True),
+        line("z1", "look", isSidechain=True),
+        line("q", "on", parent="p"),
+    ])))  # fmt: skip
+    assert [t.session for t in found] == ["s", "agent-s1", "agent-s1", "agent-z1", "s"]
 
 
 def test_a_uuid_with_other_words_is_kept_with_a_warning():
