@@ -44,19 +44,23 @@ def create_store(path: Path, *, tz: str | None, now: datetime) -> Store:
     return Store.create(path, settings=settings, now=now)
 
 
-def open_or_create(path: Path, *, now: datetime, scratch: bool = False) -> tuple[Store, bool]:
+def open_or_create(
+    path: Path, *, now: datetime, scratch: bool = False, tz: str | None = None
+) -> tuple[Store, bool]:
     """Return the store in a directory, made if there is none, and whether it was made.
 
     Args:
         path: The directory.
         now: Time of its first commit.
         scratch: Make it in a temporary folder instead (a dry run leaves nothing behind).
+        tz: Zone that a new store keeps as its own, so that a later ingest reads the same
+            times in the same zone.
     """
     try:
         return Store.open(path), False
     except StoreMissing:
         if not scratch:
-            return create_store(path, tz=None, now=now), True
+            return create_store(path, tz=tz, now=now), True
     folder = Path(tempfile.mkdtemp(prefix="memcli-dry-run-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return Store.create(folder / "store", now=now), True

@@ -29,6 +29,7 @@ from memcli.llm.prices import price_of
 from memcli.records.answers import Usage
 from memcli.store.run_folder import (
     CONFIG,
+    LEDGER,
     REPORT,
     RunFolder,
     create_run,
@@ -113,6 +114,15 @@ class Prepared:
             test=self.test.examples if self.test else (),
         )
         return TrainingRun(self.store, self.folder, self.request, data, around).go()
+
+    def discard_if_idle(self) -> bool:
+        """Remove the run's folder if no model ever answered it; return whether it was removed."""
+        if self.folder is None or any(
+            call["outcome"] == "ok" for call in self.folder.lines(LEDGER)
+        ):
+            return False
+        self.folder.discard()
+        return True
 
     def _connect(self, observe: Observer) -> Client:
         return connect(self.settings, observe=observe)

@@ -300,7 +300,8 @@ def _spend(answered: Answer, *, is_quoted: bool, is_chosen: bool) -> None:
     if usage is not None:
         cost = f", ${usage.cost_usd:.4f}" if usage.cost_usd is not None else ""
         note(
-            f"{answered.model}: {usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens{cost}"
+            f"{inert(answered.model)}: {usage.prompt_tokens:,} + "
+            f"{usage.completion_tokens:,} tokens{cost}"
         )
 
 

@@ -102,9 +102,10 @@ def ingest(
     sources = _tool_sources(tool, config, paths) if tool else _sources(paths, format_)
     dry_run = dry_run or _is_trial(tool, path, yes)
     annotates = choose_annotator(config, path, annotator)
-    opened, made = open_or_create(path, now=at, scratch=dry_run)
+    opened, made = open_or_create(path, now=at, scratch=dry_run, tz=tz)
     if made and not dry_run:
-        note(f"created a store in {opened.path}")
+        kept = f"; it keeps {tz} as its zone" if tz else ""
+        note(f"created a store in {opened.path}{kept}")
     name, zone = zone_of(config, tz, opened.snapshot().manifest.settings)
     options = use.IngestOptions(
         format=format_,

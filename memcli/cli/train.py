@@ -167,7 +167,9 @@ def _run(prepared: Prepared) -> Mapping[str, object]:
             return prepared.run(tell, warn=lambda text: note(inert(text)))
     except RunUndone:
         raise
-    except (KeyboardInterrupt, MemcliError):
+    except (KeyboardInterrupt, MemcliError) as error:
+        if isinstance(error, MemcliError) and prepared.discard_if_idle():
+            raise  # nothing was heard from the model: no run to go on with
         note(f"{prepared.name} stopped; `memcli train --resume` goes on at the next example")
         raise
 

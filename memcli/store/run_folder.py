@@ -104,6 +104,17 @@ class RunFolder:
                 except ValueError as error:
                     raise StoreDamaged(f"{path}:{number} does not parse ({error})") from error
 
+    def discard(self) -> None:
+        """Remove the folder and all in it.
+
+        Raises:
+            StoreReadOnly: If it cannot be written.
+        """
+        with writing(self.path):
+            for file in self.path.iterdir():
+                self.disk.remove(file)
+            self.path.rmdir()
+
     def mend(self) -> None:
         """Remove what a crash left of a last line, so that the next one starts afresh."""
         for file in LOGS:

@@ -280,3 +280,12 @@ def test_a_scope_without_any_turn_is_named(memcli, harbour_store, limits, says):
     done = memcli("export", "Who is allergic to walnuts?", "-s", harbour_store, *limits)
     assert done.out == ""
     assert says in done.err
+
+
+def test_the_zone_of_the_first_ingest_is_the_stores_own(memcli, tmp_path):
+    (tmp_path / "talk.txt").write_text("2024-03-14 20:33 Odo: Petrel.\n2024-03-14 20:36 Ann: Oh.\n")
+    first = memcli("ingest", "talk.txt", "--tz", "Europe/Berlin", "--json")
+    assert "keeps Europe/Berlin as its zone" in first.err
+    assert memcli("ingest", "talk.txt", "--json").json["added"] == 0
+    times = [turn["time"] for turn in memcli("inspect", "turns", "--jsonl").lines]
+    assert times == ["2024-03-14T19:33:00Z", "2024-03-14T19:36:00Z"]

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from fake_llm import html, say, status
+from fake_llm import FakeLLM, html, say, status
 from learner import LearnerServer, example, write_stream
 
 from memcli.app.strategy_store import load_graph, log_differences, read_traces
@@ -480,3 +480,13 @@ def test_a_compaction_while_a_run_goes_on_does_not_disturb_it(train, memcli, ste
     assert (ran.code, done) == (0, [0])
     assert len(steps()) == 8
     assert memcli("verify").code == 0
+
+
+def test_a_model_that_never_answers_leaves_no_run_behind(memcli, tmp_path):
+    (tmp_path / "s.jsonl").write_text('{"question": "Q", "answer": "A"}\n')
+    with FakeLLM({"generate": [status(401)]}) as fake:
+        address = ("--model", "fake", "--api-base", fake.url, "-s", str(tmp_path / "m"))
+        done = memcli("train", "s.jsonl", *address)
+    assert done.code == 7
+    assert "--resume" not in done.err
+    assert memcli("inspect", "runs", "--json", "-s", str(tmp_path / "m")).json["runs"] == []
