@@ -260,8 +260,8 @@ class _Run:
         for key, drafts, is_part in _groups(self._drafts(source), self._may_part(source)):
             if is_part:
                 self._settle_part(key, drafts, source)
-            else:
-                self._settle(drafts, source, taken)
+            elif own := self._without_copies(drafts, source):
+                self._settle(own, source, taken)
             if self._uncommitted >= COMMIT_TURNS or self._uncommitted_chars >= COMMIT_CHARS:
                 self._commit()
 
@@ -361,6 +361,16 @@ class _Run:
         )
         taken.add(settled.conversation)
         self._store(settled, len(drafts))
+
+    def _without_copies(self, drafts: list[Draft], source: Source) -> list[Draft]:
+        """Return the drafts that no other conversation told before, where ids tell that."""
+        name = drafts[0].conversation
+        if not source.format.is_id_unique or name is None or self._options.conversation:
+            return drafts
+        copies = self._look_up().told_elsewhere(name, drafts)
+        self.report.duplicates += len(copies)
+        self._progress(len(copies))
+        return [draft for number, draft in enumerate(drafts) if number not in copies]
 
     def _store(self, settled: Settled, n_drafts: int) -> None:
         """Append what a batch added, and count it."""

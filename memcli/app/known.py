@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from memcli.importers.contract import Draft
+from memcli.importers.identity import print_of
 from memcli.records.evidence import Turn
-from memcli.records.ids import fingerprint
+from memcli.records.ids import fingerprint, native_turn_id
 from memcli.records.indexed import IndexedTurn
 from memcli.records.times import time_key
 from memcli.search.turn_index import TurnIndex
@@ -99,6 +101,28 @@ class KnownTurns:
         return any(conversation in pending.get(each, ()) for each in prints) or any(
             self._index.conversation_knows(conversation, part) for part in _portions(prints)
         )
+
+    def told_elsewhere(self, conversation: str, drafts: Sequence[Draft]) -> set[int]:
+        """Return the indexes of drafts that another conversation holds already.
+
+        That is: a turn with the draft's message id, role, words and time. What the draft's own
+        conversation holds is not looked for elsewhere.
+        """
+        prints, pending = [print_of(draft) for draft in drafts], self._pending_prints()
+        stored = [turn for part in _portions(prints) for turn in self._index.by_print(part)]
+        names = {turn.conversation for turn in stored}.union(
+            *(pending.get(each, ()) for each in prints)
+        )
+        if not names - {conversation}:
+            return set()
+        ids = self._pending_ids.keys() | {turn.id for turn in stored}
+        return {
+            number
+            for number, draft in enumerate(drafts)
+            if draft.native_id is not None
+            and native_turn_id(conversation, draft.native_id, draft.part) not in ids
+            and any(native_turn_id(each, draft.native_id, draft.part) in ids for each in names)
+        }
 
     def add(self, turns: Iterable[Turn]) -> None:
         """Remember turns that were appended but are not committed yet."""

@@ -328,7 +328,9 @@ def _build(
             turn_id = old.id if old else _new_id(draft, name, ids)
             ids.add(turn_id)
             turn = _turn(draft, turn_id, name, session, place, format_name, file)
-            built.append(turn if old is None else _keep_known(turn, old))
+            if old is not None:
+                turn = replace(old, seq=place) if draft.is_copy else _keep_known(turn, old)
+            built.append(turn)
         elif old is not None and old.seq != place:
             built.append(replace(old, seq=place))
     return built
