@@ -9,12 +9,13 @@ commit; annotation (``annotations``) is a step of its own, after it.
 from __future__ import annotations
 
 from array import array
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, tzinfo
 
 from memcli.app.known import KnownTurns
+from memcli.app.outline import Outline, shared_beginning
 from memcli.app.tool_logs import SETTING, TOOLS, taken_in
 from memcli.budgets import count_tokens_batch
 from memcli.errors import IndexBehind, SourceFormatError
@@ -30,7 +31,6 @@ from memcli.importers.contract import (
 )
 from memcli.importers.detect import Source, formats, gather
 from memcli.importers.identity import (
-    ENDS_ASKED,
     Settled,
     name_of_new,
     print_of,
@@ -268,8 +268,8 @@ class _Run:
     def _may_part(self, source: Source) -> Callable[[Key, Sequence[Draft]], bool]:
         """Return whether a long conversation without an id may be stored in parts.
 
-        It may where it is surely new, or where one of the two, it and what is stored, begins
-        with all of the other. To know that, the input is read once more.
+        It may where it is surely new, or where what it shares with what is stored is all at
+        its beginning. To know that, the input is read once more.
         """
         self._parts.clear()
 
@@ -281,27 +281,26 @@ class _Run:
         return may_part
 
     def _part_of(self, source: Source, key: Key, drafts: Sequence[Draft]) -> _Part | None:
-        known = self._look_up()
-        prints, ends = self._all_prints(source, key)
-        name = name_of_new(drafts, source.input.name, known, ends)
+        known, given = self._look_up(), self._outline(source, key)
+        name = name_of_new(drafts, source.input.name, known, given.asked)
         if name is not None:
             return _Part(name)
-        begins = [print_of(draft) for draft in drafts[:ENDS_ASKED]]
-        for candidate in known.conversations_with([*begins, *ends])[:1]:
+        for candidate in known.conversations_with(given.asked)[:1]:
             stored = known.prints_in_order(candidate)
-            there = None if stored is None else _common(stored, prints)
+            if stored is None:
+                continue
+            there = shared_beginning(array("q", map(hash, stored)), given.numbers)
             if there is not None:
                 return _Part(candidate, there=there)
         return None
 
-    def _all_prints(self, source: Source, key: Key) -> tuple[array[int], list[str]]:
-        """Return a number for each turn of a conversation, and the last fingerprints."""
-        every, ends = array("q"), deque[str](maxlen=ENDS_ASKED)
+    def _outline(self, source: Source, key: Key) -> Outline:
+        """Return a conversation of an input in outline; the input is read for it."""
+        outline = Outline()
         for event in self._events(source):
             if isinstance(event, Draft) and (event.conversation, event.group) == key:
-                ends.append(print_of(event))
-                every.append(hash(ends[-1]))
-        return every, list(ends)
+                outline.add(print_of(event))
+        return outline
 
     def _settle_part(self, key: Key, drafts: Sequence[Draft], source: Source) -> None:
         """Store a part of a long conversation: what is there already is passed over."""
@@ -357,7 +356,7 @@ class _Run:
             format_name=source.format.name,
             file=source.input.name,
             conversation=self._options.conversation,
-            taken=frozenset(taken),
+            taken=taken,
         )
         taken.add(settled.conversation)
         self._store(settled, len(drafts))
@@ -423,18 +422,6 @@ class _Part:
 
     name: str
     there: int = 0
-
-
-def _common(stored: Iterable[str], given: Sequence[int]) -> int | None:
-    """Return how many turns two transcripts share where one begins with all of the other."""
-    count = 0
-    for each in stored:
-        if count == len(given):
-            return count
-        if hash(each) != given[count]:
-            return None
-        count += 1
-    return count
 
 
 Key = tuple[str | None, int]

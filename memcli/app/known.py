@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Set as AbstractSet
+from itertools import islice
 
 from memcli.importers.contract import Draft
 from memcli.importers.identity import print_of
@@ -19,7 +22,10 @@ _CANDIDATES = 8
 """Conversations looked at when a transcript is matched by its turns."""
 
 _PRINTS_ASKED = 400
-"""Fingerprints looked up: the first and the last ones of a long transcript are enough."""
+"""Fingerprints looked up of a long transcript: half of them its ends, half spread over it."""
+
+_HOLDERS = 400
+"""Turns with these fingerprints that are looked at, those of the rarest first."""
 
 _LOOKED_UP = 1_000
 """Keys of one look-up in the index."""
@@ -37,7 +43,7 @@ class KnownTurns:
         self._snapshot, self._index = snapshot, index
         self._pending: dict[str, dict[str, Turn]] = {}
         self._pending_ids: dict[str, Turn] = {}
-        self._prints: dict[str, set[str]] = {}
+        self._prints: dict[str, dict[str, None]] = {}
         self._unprinted: list[Turn] = []
 
     @property
@@ -64,15 +70,25 @@ class KnownTurns:
         known.update((name, self._pending_ids[name]) for name in ids if name in self._pending_ids)
         return sorted(known.values(), key=_by_place)
 
-    def conversations_with(self, prints: Sequence[str]) -> list[str]:
-        """Return the conversations that hold most of the fingerprints, the fullest first."""
-        asked = [*prints[: _PRINTS_ASKED // 2], *prints[-_PRINTS_ASKED // 2 :]]
-        counts = Counter(turn.conversation for turn in self._index.by_print(sorted(set(asked))))
+    def conversations_with(
+        self, prints: Sequence[str], but: AbstractSet[str] = frozenset()
+    ) -> list[str]:
+        """Return the conversations that hold most of the fingerprints, the fullest first.
+
+        None where fewer than two of several turns are known at all: one shared greeting or
+        system prompt makes no conversation.
+        """
+        asked = _spread(prints)
         pending = self._pending_prints()
-        for each in asked:
-            counts.update(pending.get(each, ()))
-        ranked = sorted(counts, key=lambda name: (-counts[name], name))
-        return ranked[:_CANDIDATES]
+        stored = self._index.print_holders(asked)
+        if sum(each in stored or each in pending for each in asked) < min(2, len(asked)):
+            return []
+        counts = Counter(turn.conversation for turn in self._index.by_print(asked, _HOLDERS))
+        waiting = sorted((each for each in set(asked) if each in pending), key=_rarest(pending))
+        held = (name for each in waiting for name in pending[each])
+        counts.update(islice(held, _HOLDERS))
+        ranked = ((-count, name) for name, count in counts.items() if name not in but)
+        return [name for _, name in heapq.nsmallest(_CANDIDATES, ranked)]
 
     def prints_in_order(self, conversation: str) -> Iterator[str] | None:
         """Return the fingerprints of a conversation's turns in order, none of them held.
@@ -131,11 +147,11 @@ class KnownTurns:
             self._pending_ids[turn.id] = turn
             self._unprinted.append(turn)
 
-    def _pending_prints(self) -> dict[str, set[str]]:
+    def _pending_prints(self) -> dict[str, dict[str, None]]:
         """Return fingerprint → conversations of the pending turns; made only when asked for."""
         for turn in self._unprinted:
             key = fingerprint(turn.role, turn.speaker, turn.text, turn.time)
-            self._prints.setdefault(key, set()).add(turn.conversation)
+            self._prints.setdefault(key, {})[turn.conversation] = None
         self._unprinted.clear()
         return self._prints
 
@@ -150,6 +166,20 @@ class KnownTurns:
 
 def _by_place(turn: Turn) -> tuple[int, str, str]:
     return (turn.seq, time_key(turn.time), turn.id)
+
+
+def _rarest(holders: Mapping[str, Sized]) -> Callable[[str], tuple[int, str]]:
+    """Return a sort key: the key with the fewest holders first."""
+    return lambda each: (len(holders[each]), each)
+
+
+def _spread(prints: Sequence[str]) -> list[str]:
+    """Return the fingerprints to ask for: all, or those of both ends and every so many."""
+    if len(prints) <= _PRINTS_ASKED:
+        return list(prints)
+    end = _PRINTS_ASKED // 4
+    step = max(1, len(prints) // (_PRINTS_ASKED // 2))
+    return [*prints[:end], *prints[end:-end:step], *prints[-end:]]
 
 
 def _portions(keys: Sequence[str]) -> list[list[str]]:

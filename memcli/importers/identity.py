@@ -10,9 +10,11 @@ sessions from the source or from silence. Pure: what is known is handed in.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from difflib import Match, SequenceMatcher
+from itertools import count, islice, takewhile
 from pathlib import PurePath
 from typing import Protocol
 
@@ -29,8 +31,8 @@ SURE_SHARE = 0.8
 """Share of the overlapping stretch that must line up, edits and deletions aside."""
 
 
-ENDS_ASKED = 200
-"""First and last turns by which a known conversation is looked for."""
+_NAMES_TRIED = 3
+"""Conversations looked at because the file's name would give theirs."""
 
 TAIL_TURNS = 64
 """Last turns of a conversation that show where and in which session it goes on."""
@@ -48,8 +50,15 @@ class Known(Protocol):
     def by_id(self, ids: Sequence[str]) -> list[Turn]:
         """Return the turns with these ids, by (seq, time, id)."""
 
-    def conversations_with(self, prints: Sequence[str]) -> list[str]:
-        """Return conversations that hold turns with these fingerprints, the fullest first."""
+    def conversations_with(
+        self, prints: Sequence[str], but: AbstractSet[str] = frozenset()
+    ) -> list[str]:
+        """Return conversations that may be an export of these turns, the likeliest first.
+
+        Args:
+            prints: Fingerprints of the turns.
+            but: Conversations that are out of the question.
+        """
 
     def knows(self, conversation: str, prints: Sequence[str]) -> bool:
         """Return whether a turn of the conversation has one of these fingerprints."""
@@ -85,7 +94,7 @@ def settle(
     format_name: str,
     file: str,
     conversation: str | None = None,
-    taken: frozenset[str] = frozenset(),
+    taken: AbstractSet[str] = frozenset(),
 ) -> Settled:
     """Return what a batch of drafts of one conversation adds to what is known.
 
@@ -99,7 +108,7 @@ def settle(
     """
     name = conversation or drafts[0].conversation
     if name is None:
-        name = _recognise(drafts, known, taken) or _new_name(drafts, file, known, taken)
+        name = _recognise(drafts, file, known, taken) or _new_name(drafts, file, known, taken)
     before = _that_matters(drafts, known, name)
     match, unique = _match(drafts, before, name)
     place = len(before) if _is_side_task(drafts) else place_by_time(_first_time(drafts), before)
@@ -110,7 +119,7 @@ def settle(
 
 
 def name_of_new(
-    drafts: Sequence[Draft], file: str, known: Known, ends: Sequence[str]
+    drafts: Sequence[Draft], file: str, known: Known, prints: Sequence[str]
 ) -> str | None:
     """Return the name of a conversation that is surely new, or None where it may be known.
 
@@ -120,10 +129,9 @@ def name_of_new(
         drafts: How it begins.
         file: For the name.
         known: Turns already stored.
-        ends: Fingerprints of its last turns.
+        prints: Fingerprints of turns from all over it.
     """
-    begins = [print_of(draft) for draft in drafts[:ENDS_ASKED]]
-    if known.conversations_with([*begins, *ends]):
+    if known.conversations_with(prints):
         return None
     return _new_name(drafts, file, known, frozenset())
 
@@ -156,14 +164,32 @@ def _ids_taken(drafts: Sequence[Draft], known: Known, name: str) -> set[str]:
 # --- which conversation -------------------------------------------------------------------
 
 
-def _recognise(drafts: Sequence[Draft], known: Known, taken: frozenset[str]) -> str | None:
-    """Return the known conversation that these drafts are an export of, or None."""
+def _recognise(
+    drafts: Sequence[Draft], file: str, known: Known, taken: AbstractSet[str]
+) -> str | None:
+    """Return the known conversation that these drafts are an export of, or None.
+
+    First asked are those that the file's own name would give, so that of many alike each
+    finds its own again; then those that share turns.
+    """
     prints = [print_of(draft) for draft in drafts]
-    for name in known.conversations_with(prints):
+    for name in _likely(drafts, prints, file, known, taken):
         others = [_print_of_turn(turn) for turn in known.turns(name)]
-        if name not in taken and is_same_chat(others, prints):
+        if is_same_chat(others, prints):
             return name
     return None
+
+
+def _likely(
+    drafts: Sequence[Draft],
+    prints: Sequence[str],
+    file: str,
+    known: Known,
+    taken: AbstractSet[str],
+) -> Iterator[str]:
+    free = (name for name in _names(drafts, file) if name not in taken)
+    yield from takewhile(lambda name: known.end(name, 1), islice(free, _NAMES_TRIED))
+    yield from known.conversations_with(prints, taken)
 
 
 def is_same_chat(known: Sequence[str], given: Sequence[str]) -> bool:
@@ -189,16 +215,18 @@ def is_same_chat(known: Sequence[str], given: Sequence[str]) -> bool:
     return lined_up >= SURE_SHARE * (head + inner + tail)
 
 
-def _new_name(drafts: Sequence[Draft], file: str, known: Known, taken: frozenset[str]) -> str:
-    """Return an unused name: the file's stem and a hash of how the talk begins."""
+def _new_name(drafts: Sequence[Draft], file: str, known: Known, taken: AbstractSet[str]) -> str:
+    """Return the first name of the file's that is not in use."""
+    return next(n for n in _names(drafts, file) if n not in taken and not known.end(n, 1))
+
+
+def _names(drafts: Sequence[Draft], file: str) -> Iterator[str]:
+    """Yield names: the file's stem and a hash of how the talk begins, then numbered ones."""
     stem = re.sub(r"[^\w-]+", "-", PurePath(file.rpartition("!")[2]).stem).strip("-")[:40]
     begin = fingerprint("", None, "\n".join(print_of(d) for d in drafts[:3]), None)[:6]
     name = f"{stem or 'chat'}-{begin}"
-    number = 2
-    while name in taken or known.end(name, 1):
-        name = f"{stem or 'chat'}-{begin}-{number}"
-        number += 1
-    return name
+    yield name
+    yield from (f"{name}-{number}" for number in count(2))
 
 
 # --- which turns --------------------------------------------------------------------------
@@ -257,13 +285,21 @@ def _match(
 
 
 def _line_up(drafts: Sequence[Draft], before: Sequence[Turn]) -> dict[int, int]:
-    """Match the drafts without ids of their own to the known turns without, by sequence."""
+    """Match the drafts without ids of their own to the known turns without, by sequence.
+
+    Where the source names sessions, a turn is only looked for in its own: the slices of a
+    long chat each may end with the same thanks.
+    """
     mine = [i for i, draft in enumerate(drafts) if draft.native_id is None]
     theirs = [i for i, turn in enumerate(before) if turn.source.native_id is None]
     if not mine or not theirs:
         return {}
     known = [_print_of_turn(before[i]) for i in theirs]
     given = [print_of(drafts[i]) for i in mine]
+    stated = [drafts[i].session for i in mine]
+    if None not in stated:
+        known = [f"{before[i].session}\n{each}" for i, each in zip(theirs, known, strict=True)]
+        given = [f"{session}\n{each}" for session, each in zip(stated, given, strict=True)]
     return {
         mine[block.b + k]: theirs[block.a + k]
         for block in _blocks(known, given)

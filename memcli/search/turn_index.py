@@ -178,19 +178,25 @@ class TurnIndex:
         return sorted(found & self.by_id(sorted(found)).keys())[:limit]
 
     def by_print(self, prints: Sequence[str], limit: int = 2_000) -> list[IndexedTurn]:
-        """Return turns with one of these fingerprints, about ``limit``, in turn order.
+        """Return turns with one of these fingerprints, at most ``limit``, in turn order.
 
-        Of many, those of the rarest: they say most about which conversation it is.
+        Of many, those of the rarest: they say most about which conversation it is. Where even
+        the rarest has more holders than that, any of them.
         """
-        holders = {each: self._holders(PRINT, each) for each in set(prints)}
+        holders = self.print_holders(prints)
         chosen: list[str] = []
         total = 0
-        for each in sorted(filter(holders.__getitem__, holders), key=lambda p: (holders[p], p)):
+        for each in sorted(holders, key=lambda p: (holders[p], p)):
             if chosen and total + holders[each] > limit:
                 break
             chosen.append(each)
             total += holders[each]
-        return self._exact(PRINT, chosen, max(limit, total))
+        return self._exact(PRINT, chosen, limit)[:limit]
+
+    def print_holders(self, prints: Sequence[str]) -> dict[str, int]:
+        """Return how many turns have each of these fingerprints; those that none has left out."""
+        counted = {each: self._holders(PRINT, each) for each in set(prints)}
+        return {each: count for each, count in counted.items() if count}
 
     def _holders(self, field: str, term: str) -> int:
         return sum(part.searcher.doc_freq(field, term) for part in self._parts)

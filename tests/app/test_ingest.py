@@ -343,3 +343,23 @@ def committed(store: Path) -> int:
     if not (store / "store.json").exists():
         return 0
     return Store.open(store).snapshot().records("turns")
+
+
+def test_talks_that_only_share_their_instructions_stay_apart(tmp_path: Path) -> None:
+    """As training data has them, by the thousand."""
+    store = a_store(tmp_path / "store")
+    rows = [
+        {
+            "messages": [
+                {"role": "system", "content": "Be brief."},
+                {"role": "user", "content": f"{n}?"},
+            ]
+        }
+        for n in range(600)
+    ]
+    file = tmp_path / "train.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    first = take(store, file)
+    assert (first.added, first.new_conversations) == (1_200, 600)
+    again = take(store, file)
+    assert (again.added, again.already) == (0, 1_200)

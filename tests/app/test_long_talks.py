@@ -63,3 +63,17 @@ def test_a_line_edited_amid_it_is_one_new_turn(memcli, tmp_path):
     ingest(memcli, tmp_path, text)
     edited = ingest(memcli, tmp_path, text.replace("turn 5000\n", "turn 5000, edited\n"))
     assert (edited["added"], edited["already_there"]) == (1, LONG - 1)
+
+
+def test_one_that_starts_later_and_goes_on_doubles_nothing(memcli, tmp_path):
+    ingest(memcli, tmp_path, lines(0, LONG))
+    later = ingest(memcli, tmp_path, lines(2_000, LONG + 400))
+    assert (later["added"], later["already_there"]) == (400, LONG - 2_000)
+    assert later["new_conversations"] == 0
+
+
+def test_a_short_one_is_found_amid_a_longer_one(memcli, tmp_path):
+    ingest(memcli, tmp_path, lines(3_000, 3_600), "then.txt")
+    whole = ingest(memcli, tmp_path, lines(0, LONG))
+    assert (whole["added"], whole["already_there"]) == (LONG - 600, 600)
+    assert whole["new_conversations"] == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -43,12 +44,14 @@ class Memory:
         found = [self.by[name] for name in set(ids) if name in self.by]
         return sorted(found, key=lambda t: (t.seq, time_key(t.time), t.id))
 
-    def conversations_with(self, prints: Sequence[str]) -> list[str]:
+    def conversations_with(
+        self, prints: Sequence[str], but: AbstractSet[str] = frozenset()
+    ) -> list[str]:
         counts: dict[str, int] = {}
         for turn in self.by.values():
             if fingerprint(turn.role, turn.speaker, turn.text, turn.time) in prints:
                 counts[turn.conversation] = counts.get(turn.conversation, 0) + 1
-        return sorted(counts, key=lambda name: (-counts[name], name))
+        return sorted(counts.keys() - but, key=lambda name: (-counts[name], name))
 
     def knows(self, conversation: str, prints: Sequence[str]) -> bool:
         return conversation in self.conversations_with(prints)
@@ -321,3 +324,25 @@ def test_a_subagents_talk_moves_nothing_of_the_main_talk():
         assert settled.moved == settled.updated == ()
         known.add(settled)
     assert [turn.session for turn in known.turns("c")] == ["c"] * 6 + ["agent-1"] * 2
+
+
+def test_slices_of_one_chat_may_end_alike() -> None:
+    memory = Memory()
+    first = [say(text, conversation="xyz", session="xyz_0") for text in ("hi", "thanks")]
+    second = [say(text, conversation="xyz", session="xyz_1") for text in ("more?", "thanks")]
+    for _ in range(2):
+        take(memory, first)
+        take(memory, second)
+    assert texts(memory, "xyz") == ["hi", "thanks", "more?", "thanks"]
+
+
+@pytest.mark.parametrize("names", [("chat.jsonl", "chat.jsonl"), ("chat.jsonl", "copy.jsonl")])
+def test_many_chats_alike_are_each_found_again(names) -> None:
+    memory = Memory()
+    alike = [say("hi"), say("hello")]
+    for file in names:
+        taken = set[str]()
+        for _ in range(20):
+            taken.add(take(memory, alike, file=file, taken=frozenset(taken)).conversation)
+        assert len(taken) == 20
+    assert len(memory.by) == 40
