@@ -31,6 +31,7 @@ from memcli.importers.jsonvalues import Item, as_json, brief, rejected_value, sh
 from memcli.importers.moments import stated
 from memcli.importers.repeats import once
 from memcli.importers.shape import Shape, records, shape_of
+from memcli.importers.table import Table
 from memcli.importers.trees import Node, reading_order
 from memcli.records.evidence import Branch, Role
 
@@ -96,7 +97,7 @@ def _is_flat(item: dict[str, Any]) -> bool:
 
 def read(source: Input, options: ReadOptions) -> Iterator[Event]:
     """Yield the turns of each conversation: visible talk in order, branches at their fork."""
-    seen = dict[int, int]()
+    seen = Table()
     for group, item in enumerate(records(source, "conversations")):
         if isinstance(item, Rejected):
             yield item

@@ -30,6 +30,7 @@ from memcli.importers.jsonvalues import Item, brief, rejected_value, sheltered
 from memcli.importers.moments import stated
 from memcli.importers.repeats import once
 from memcli.importers.shape import from_objects, shape_of
+from memcli.importers.table import Table
 from memcli.importers.trees import Node, reading_order
 from memcli.records.evidence import Branch, Role
 
@@ -62,7 +63,7 @@ def _is_older(item: dict[str, Any]) -> bool:
 
 def read(source: Input, options: ReadOptions) -> Iterator[Event]:
     """Yield the turns of each conversation: visible talk in order, branches at their fork."""
-    seen = dict[int, int]()
+    seen = Table()
     found = from_objects(
         source, "a conversation", lambda item, group: _conversation(item, group, options)
     )

@@ -32,6 +32,7 @@ from memcli.importers.jsonvalues import Item, as_json, brief, json_lines, reject
 from memcli.importers.moments import stated
 from memcli.importers.repeats import once
 from memcli.importers.shape import members_of, records, shape_of
+from memcli.importers.table import Table
 from memcli.records.evidence import Branch, Role
 
 _ROLES: dict[str, Role] = {
@@ -69,7 +70,9 @@ def read(source: Input, options: ReadOptions) -> Iterator[Event]:
     session = _text(header, "sessionId")
     branch: Branch = "sidechain" if _is_sub(header) else "active"
     found = records(source, "messages")
-    yield from once((e for item in found for e in _checked(item, session, options, branch)), {})
+    yield from once(
+        (e for item in found for e in _checked(item, session, options, branch)), Table()
+    )
 
 
 def _is_sub(header: dict[str, Any]) -> bool:

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from memcli.importers.contract import Draft, Event, Repeated, Warned
+from memcli.importers.table import Table
 
 
-def once(events: Iterable[Event], seen: dict[int, int]) -> Iterator[Event]:
+def once(events: Iterable[Event], seen: Table) -> Iterator[Event]:
     """Yield events, turns that the file holds again as `Repeated`.
 
     A later turn of the same id and part that says something else is another turn: it is told,
     with a warning, and does without the id. ``seen`` maps hashes of (conversation, message
-    id, part) to hashes of what was said: two ints a turn, so a large export stays small in
-    memory.
+    id, part) to hashes of what was said: so a large export stays small in memory.
     """
     for event in events:
         if not isinstance(event, Draft) or event.conversation is None or event.native_id is None:
@@ -23,8 +23,8 @@ def once(events: Iterable[Event], seen: dict[int, int]) -> Iterator[Event]:
         said = hash((event.role, event.text, event.caption))
         turn = hash((event.conversation, event.native_id, event.part))
         known = seen.get(turn)
-        seen.setdefault(turn, said)
         if known is None:
+            seen.put(turn, said)
             yield event
         elif known == said:
             yield Repeated(where=event.native_id)
