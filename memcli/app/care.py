@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from memcli.app.stores import level_index
-from memcli.app.strategy_store import log_differences
+from memcli.app.strategy_store import strategy_faults
 from memcli.budgets import count_tokens_batch
 from memcli.records.codec import turn_from_line
 from memcli.search.builder import covers_a_prefix
@@ -26,7 +26,7 @@ _SAMPLED = 64
 """Turns whose index entry is compared with the stored line."""
 
 _NAMED = 20
-"""Edges that differ from the log, named one by one."""
+"""Faults of strategies that are named one by one, of each kind of record."""
 
 
 def undo(store: Store, *, now: datetime, wait_s: float) -> tuple[Manifest, Manifest]:
@@ -57,7 +57,7 @@ def verify_store(path: Path) -> verify.Report:
         return report
     snapshot = Store.open(path).snapshot()
     found = _index_findings(snapshot, report) + _lesson_findings(snapshot)
-    found += _log_findings(snapshot)
+    found += _strategy_findings(snapshot)
     return replace(report, findings=report.findings + tuple(found))
 
 
@@ -65,14 +65,19 @@ def _lesson_findings(snapshot: Snapshot) -> list[verify.Finding]:
     return [verify.Finding("warning", DERIVED, words) for words in lesson_faults(snapshot)]
 
 
-def _log_findings(snapshot: Snapshot) -> list[verify.Finding]:
-    """Compare the edges' S and F with a replay of the log."""
-    words = log_differences(snapshot)
-    shown = [verify.Finding("warning", "edges.jsonl", word) for word in words[:_NAMED]]
-    if len(words) > _NAMED:
-        more = f"{len(words) - _NAMED:,} more edges are not what the log leads to"
-        shown.append(verify.Finding("warning", "edges.jsonl", more))
-    return shown
+def _strategy_findings(snapshot: Snapshot) -> list[verify.Finding]:
+    """Compare S and F with a replay of the log; check lessons, edges and index lines."""
+    by_kind: dict[str, list[str]] = {}
+    for kind, words in strategy_faults(snapshot):
+        by_kind.setdefault(kind, []).append(words)
+    found = []
+    for kind, faults in by_kind.items():
+        where = f"{kind}.jsonl"
+        found += [verify.Finding("warning", where, words) for words in faults[:_NAMED]]
+        if len(faults) > _NAMED:
+            more = f"{len(faults) - _NAMED:,} more faults of this kind of record"
+            found.append(verify.Finding("warning", where, more))
+    return found
 
 
 def _index_findings(snapshot: Snapshot, report: verify.Report) -> list[verify.Finding]:

@@ -6,16 +6,16 @@ one commit, with a trace in the log.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from memcli.app.stores import level_index
+from memcli.app.stores import create_store, level_index
 from memcli.app.strategy_store import append_change, load_graph, read_traces
 from memcli.budgets import count_tokens
-from memcli.errors import MemcliError, NothingFound, UsageError
+from memcli.errors import MemcliError, NothingFound, StoreMissing, UsageError
 from memcli.records.codec import loads
 from memcli.records.ids import fingerprint
 from memcli.records.strategy import (
@@ -33,6 +33,7 @@ from memcli.strategy.graph import Graph
 from memcli.strategy.operations import Change, Rules, plan
 from memcli.strategy.posterior import take_back
 from memcli.strategy.proposals import Proposal
+from memcli.strategy.replay import Log, Standing
 
 Verdict = Literal["helpful", "harmful"]
 
@@ -154,22 +155,18 @@ def give_feedback(
     ]
     with store.writer(now=now, wait_s=wait_s, command="feedback") as writer:
         graph = load_graph(writer.snapshot)
-        earlier = _standing(list(read_traces(writer.snapshot)), saved.id)
+        earlier = _standing(read_traces(writer.snapshot), saved.id)
         if earlier is not None and not replace:
             raise UsageError(
                 f"trace {saved.id} was labelled before ({earlier.id})",
                 hint="--replace takes the earlier label back first",
             )
-        taken = _taken_back(graph, earlier)
-        graph.absorb((), taken)
-        change = plan(graph, _rules(), labels=labels)
+        change = _relabelled(graph, labels, earlier)
         if not change.labels:
             raise UsageError(
                 f"none of the {len(pairs)} transitions of {saved.id} has an edge",
                 hint="a label moves edges, it never makes one",
             )
-        edges = {edge.pair: edge for edge in (*taken, *change.edges)}
-        change = _with_edges(change, tuple(edges.values()))
         trace = Trace(
             id=_trace_id("feedback", saved.id, str(writer.snapshot.manifest.commit)),
             kind="feedback",
@@ -188,29 +185,42 @@ def give_feedback(
         labels=change.labels,
         without_edge=tuple(pair for pair in pairs if pair not in moved),
         replaced=trace.replaces,
-        edges=tuple(edges.values()),
+        edges=change.edges,
     )
 
 
-def _standing(traces: Sequence[Trace], trace_id: str) -> Trace | None:
-    """Return the label by hand of a trace that holds now, or None."""
-    given = [t for t in traces if t.kind == "feedback" and t.of == trace_id]
-    return given[-1] if given else None
+def _standing(traces: Iterable[Trace], trace_id: str) -> Standing | None:
+    """Return the label by hand that a trace has now, None without one."""
+    log = Log()
+    for trace in traces:
+        log.read(trace)
+    return log.standing(trace_id)
 
 
-def _taken_back(graph: Graph, earlier: Trace | None) -> tuple[StrategyEdge, ...]:
-    """Return the active edges of an earlier label as if it had not been given."""
-    edges: dict[Pair, StrategyEdge] = {}
+def _relabelled(graph: Graph, labels: Sequence[Label], earlier: Standing | None) -> Change:
+    """Return the change that labels make once an earlier one is taken back; moves the graph."""
+    taken: dict[Pair, StrategyEdge] = {}
     for label in earlier.labels if earlier else ():
-        pair = (label.source, label.target)
-        edge = edges.get(pair) or graph.edge(pair)
+        edge = graph.edge((label.source, label.target))
         if edge is not None and edge.status == "active":
-            edges[pair] = take_back(edge, label.label, label.confidence)
-    return tuple(edges.values())
+            taken[edge.pair] = take_back(edge, label.label, label.confidence)
+    graph.absorb((), taken.values())
+    change = plan(graph, _rules(), labels=labels)
+    edges = taken | {edge.pair: edge for edge in change.edges}
+    return Change(edges=tuple(edges.values()), labels=change.labels, discarded=change.discarded)
 
 
-def _with_edges(change: Change, edges: tuple[StrategyEdge, ...]) -> Change:
-    return Change(edges=edges, labels=change.labels, discarded=change.discarded)
+def store_for(path: Path, proposal: Proposal, *, now: datetime) -> Store:
+    """Return the store in a directory, made if there is none and the proposal may begin it.
+
+    Raises:
+        UsageError: If an empty store refuses the proposal; none is made then.
+    """
+    try:
+        return Store.open(path)
+    except StoreMissing:
+        _planned(Graph(), proposal)
+        return create_store(path, tz=None, now=now)
 
 
 def apply_by_hand(
@@ -224,18 +234,16 @@ def apply_by_hand(
 ) -> tuple[StrategyNode, Change]:
     """Apply one proposal of a person; return the lesson as it is then, and the change.
 
+    A dry run reads only: no lock is taken and a store that cannot be written will do.
+
     Raises:
-        UsageError: If it is refused; nothing is written then.
+        UsageError, NothingFound: If it is refused; nothing is written then.
     """
+    if dry_run:
+        change = _planned(load_graph(store.snapshot()), proposal)
+        return change.nodes[0], change
     with store.writer(now=now, wait_s=wait_s, command="node") as writer:
-        graph = load_graph(writer.snapshot)
-        change = plan(graph, _rules(), proposals=[proposal])
-        refused = sorted(set(change.discarded) - {"unknown_section"})
-        if refused:
-            reason = refused[0]
-            raise _refusal(reason, proposal)
-        if dry_run:
-            return change.nodes[0], change
+        change = _planned(load_graph(writer.snapshot), proposal)
         commit = str(writer.snapshot.manifest.commit)
         trace = Trace(
             id=_trace_id(kind, change.nodes[0].id, commit),
@@ -246,6 +254,19 @@ def apply_by_hand(
         append_change(writer, change, trace)
         level_index(writer.commit(command="node"), done="the lesson is stored")
     return change.nodes[0], change
+
+
+def _planned(graph: Graph, proposal: Proposal) -> Change:
+    """Return the change that a proposal makes.
+
+    Raises:
+        UsageError, NothingFound: If it is refused, in part too.
+    """
+    change = plan(graph, _rules(), proposals=[proposal])
+    refused = sorted(set(change.discarded) - {"unknown_section"})
+    if refused:
+        raise _refusal(refused[0], proposal)
+    return change
 
 
 def _refusal(reason: str, proposal: Proposal) -> MemcliError:

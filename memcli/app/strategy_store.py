@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from memcli.records.strategy import StrategyEdge, StrategyNode, Trace
+from memcli.budgets import count_tokens
+from memcli.records.strategy import IndexLine, StrategyEdge, StrategyNode, Trace
 from memcli.records.strategy_codec import (
     edge_from_line,
     edge_to_line,
+    index_line_from_line,
     index_line_to_line,
     node_from_line,
     node_to_line,
@@ -16,6 +18,7 @@ from memcli.records.strategy_codec import (
 )
 from memcli.store.snapshot import Snapshot, Watermark
 from memcli.store.writer import Writer
+from memcli.strategy.faults import Fault, faults
 from memcli.strategy.graph import Graph
 from memcli.strategy.operations import Change
 from memcli.strategy.replay import differences, replay
@@ -36,6 +39,13 @@ def read_edges(snapshot: Snapshot, start: int = 0) -> Iterator[StrategyEdge]:
     path = str(snapshot.file("edges"))
     for _, line in snapshot.lines("edges", start=start):
         yield edge_from_line(line, path=path)
+
+
+def read_index(snapshot: Snapshot) -> Iterator[IndexLine]:
+    """Yield the lines of the routing index in file order, superseded ones included."""
+    path = str(snapshot.file("index"))
+    for _, line in snapshot.lines("index"):
+        yield index_line_from_line(line, path=path)
 
 
 def read_traces(snapshot: Snapshot) -> Iterator[Trace]:
@@ -89,5 +99,20 @@ def append_change(writer: Writer, change: Change, trace: Trace) -> None:
 
 def log_differences(snapshot: Snapshot) -> list[str]:
     """Return in words where the edges are not what the log leads to; empty when they are."""
+    return _differences(snapshot, load_graph(snapshot))
+
+
+def strategy_faults(snapshot: Snapshot) -> list[Fault]:
+    """Return what is wrong with a state's strategies: S and F against the log, and `faults`.
+
+    Costs a pass over each file and one count of each lesson's tokens.
+    """
+    if not any(snapshot.records(kind) for kind in ("nodes", "edges", "index", "traces")):
+        return []
     graph = load_graph(snapshot)
+    found = list(faults(graph, read_index(snapshot), count_tokens))
+    return found + [("edges", words) for words in _differences(snapshot, graph)]
+
+
+def _differences(snapshot: Snapshot, graph: Graph) -> list[str]:
     return list(differences(graph.edges(), replay(read_traces(snapshot))))

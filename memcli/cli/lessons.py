@@ -55,16 +55,16 @@ def add(
 
     Example: memcli node add "Convert units before you substitute." --key "unit conversion"
     """
-    from memcli.app.stores import open_or_create
+    from memcli.app.lessons import store_for
     from memcli.app.wiring import load_config, now, store_path
     from memcli.cli._input import text_or_stdin
     from memcli.strategy.proposals import Add
 
     content = text_or_stdin(text)
-    opened, _ = open_or_create(store_path(load_config(), store), now=now())
     proposal = Add(
         section=_known(section) or "", key=key or "", content=content, links=tuple(link or ())
     )
+    opened = store_for(store_path(load_config(), store), proposal, now=now())
     _apply(opened, proposal, wait, json)
 
 

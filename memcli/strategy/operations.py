@@ -41,6 +41,9 @@ MAX_KEY_WORDS: Final = 12
 MAX_KEY_CHARS: Final = 160
 """For languages without spaces, where twelve words are no limit."""
 
+_LONGEST_TOKEN: Final = 128
+"""Characters that one cl100k_base token covers at most: 128 spaces. Letters of a word: fewer."""
+
 OTHERS: Final = "others"
 LINK_DIRECTION: Final[Literal["to_new", "from_new", "both"]] = "both"
 """Which edges a link of a new lesson makes: from the linked one, to it, or both."""
@@ -94,7 +97,8 @@ def plan(
 ) -> Change:
     """Return the change that labels, then proposals, make to a graph; the graph stays.
 
-    A label moves its edge once (Eq. 21); one for a pair without an active edge is dropped as
+    A label moves its edge once (Eq. 21), whatever else is said of the same pair
+    (``label_repeated``); one for a pair without an active edge is dropped as
     ``no_edge``: an observed transition never creates an edge.
     """
     draft = _Draft(graph, rules)
@@ -128,6 +132,7 @@ class _Draft:
         self._handles: dict[str, str] = {}
         self._contents: dict[str, str] = {}
         self._labels: list[Label] = []
+        self._labelled: set[Pair] = set()
         self._operations: list[AppliedOperation] = []
         self._discarded: Counter[str] = Counter()
         self._added: list[str] = []
@@ -148,6 +153,10 @@ class _Draft:
         if edge is None:
             self._discarded["no_edge"] += 1
             return
+        if edge.pair in self._labelled:
+            self._discarded["label_repeated"] += 1
+            return
+        self._labelled.add(edge.pair)
         self._labels.append(label)
         changed = update(edge, label.label, label.confidence)
         if changed != edge:
@@ -177,7 +186,7 @@ class _Draft:
     def _add(self, proposal: Add) -> str:
         content = proposal.content.strip()
         node_id = self._graph.next_id(len(self._added))
-        tokens = self._rules.count(lesson_line(node_id, content))
+        tokens = self._tokens(node_id, content)
         twin = self._twin(content)
         if twin is not None and proposal.handle:
             self._handles[proposal.handle] = twin  # what refers to it means the one there is
@@ -229,10 +238,10 @@ class _Draft:
             return "unknown_node"
         content = node.content if proposal.content is None else proposal.content.strip()
         key = node.key if proposal.key is None else normal_key(proposal.key, content)
-        section = node.section if proposal.section is None else self._section(proposal.section)
+        section = self._section(proposal.section, node.section)
         if (content, key, section) == (node.content, node.key, node.section):
             return "unchanged"
-        tokens = self._rules.count(lesson_line(node.id, content))
+        tokens = self._tokens(node.id, content)
         twin = self._twin(content)
         if not content:
             return "empty_content"
@@ -343,9 +352,22 @@ class _Draft:
         """Return the id that a handle of this reply stands for; any other name as it is."""
         return self._handles.get(name, name) if name.startswith("$") else name
 
-    def _section(self, name: str) -> str:
+    def _tokens(self, node_id: str, content: str) -> int:
+        """Return the tokens of a lesson's line; of one that is far too long, a lower bound.
+
+        So a reply, or a pipe, of megabytes costs no tokenizing.
+        """
+        least = len(content) // _LONGEST_TOKEN
+        if least > MAX_NODE_TOKENS:
+            return least
+        return self._rules.count(lesson_line(node_id, content))
+
+    def _section(self, name: str | None, otherwise: str = OTHERS) -> str:
+        """Return a section of the playbook; for none, or an unknown one, what else it is."""
+        if name is None:
+            return otherwise
         wanted = "_".join(name.casefold().replace("&", "and").split())
         if wanted in SECTIONS:
             return wanted
         self._discarded["unknown_section"] += 1
-        return OTHERS
+        return otherwise

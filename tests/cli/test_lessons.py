@@ -137,3 +137,85 @@ def test_verify_tells_an_edge_that_the_log_does_not_explain(memcli, store, tmp_p
     done = memcli("verify", "-s", store)
     assert done.code == 4
     assert "edge n00001 → n00002 has S 3.0, F 0.0; the log leads to S 0.0, F 0.0" in done.out
+
+
+def test_a_label_is_not_taken_from_an_edge_that_came_after_it(memcli, store, trace):
+    memcli("feedback", trace, "helpful", *USED, "-s", store)
+    from pathlib import Path
+
+    pair = {"source": "n00001", "target": "n00002"}
+    relink(Path(store), pair, confidence=0.25)
+    assert edges(memcli, store)["n00001", "n00002"] == (0.25, 0)
+    done = memcli("feedback", trace, "harmful", *USED, "--replace", "--json", "-s", store)
+    assert done.json["replaced"].startswith("x")
+    assert edges(memcli, store)["n00001", "n00002"] == (0.25, 1)
+    assert memcli("verify", "-s", store).code == 0
+
+
+def relink(store, pair, *, confidence):
+    """Remove an edge and add it again in one training step, then label it in another."""
+    from datetime import UTC, datetime
+
+    from memcli.app.strategy_store import append_change, load_graph
+    from memcli.budgets import count_tokens
+    from memcli.records.strategy import Label, Provenance, Trace
+    from memcli.store.store import Store
+    from memcli.strategy.operations import Rules, plan
+    from memcli.strategy.proposals import AddEdge, RemoveEdge
+
+    rules = Rules(count=count_tokens, provenance=Provenance(origin="train"))
+    label = Label(**pair, label="helpful", confidence=confidence)
+    for name, steps in (
+        ("t1", {"proposals": [RemoveEdge(**pair), AddEdge(**pair)]}),
+        ("t2", {"labels": [label]}),
+    ):
+        with Store.open(store).writer(now=datetime.now(UTC)) as writer:
+            change = plan(load_graph(writer.snapshot), rules, **steps)
+            trace = Trace(
+                id=name,
+                kind="train",
+                time="2026-03-01T12:00:00Z",
+                labels=change.labels,
+                operations=change.operations,
+            )
+            append_change(writer, change, trace)
+            writer.commit(command="train")
+
+
+@pytest.mark.parametrize("arguments", [("",), (" ",), ("New.", "--link", "n00001")])
+def test_a_refused_lesson_leaves_no_store_behind(memcli, tmp_path, arguments):
+    assert memcli("node", "add", *arguments, "-s", tmp_path / "none").code == 2
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_dry_run_waits_for_nobody(memcli, store):
+    from datetime import UTC, datetime
+    from pathlib import Path
+
+    from memcli.store.store import Store
+
+    with Store.open(Path(store)).writer(now=datetime.now(UTC)):
+        done = memcli("node", "remove", "n00001", "--dry-run", "-s", store)
+        assert done.code == 0
+        assert done.out.splitlines()[0].endswith("would be removed")
+        assert memcli("node", "remove", "n00001", "--yes", "-s", store).code == 5
+
+
+def test_a_lesson_is_read_from_a_pipe(memcli, store):
+    done = memcli("node", "edit", "n00001", "-", "--json", "-s", store, input="From a pipe.\n")
+    assert done.json["node"]["content"] == "From a pipe."
+    assert memcli("node", "add", "-", "-s", store, input="x" * 3_000_000).code == 2
+
+
+def test_what_a_query_saves_is_what_a_label_reads(memcli, store, tmp_path):
+    saved = tmp_path / "saved.json"
+    asked = memcli(
+        "query", "convert units", "--retriever", "lexical", "--trace", saved, "-s", store
+    )
+    assert asked.code == 0
+    assert memcli("feedback", saved, "harmful", *USED, "-s", store).code == 0
+    listed = tmp_path / "listed.json"
+    printed = memcli("query", "check sign", "--retriever", "lexical", "--json", "-s", store)
+    listed.write_text(printed.out)
+    assert memcli("feedback", listed, "harmful", *USED, "-s", store).code == 0
+    assert edges(memcli, store)["n00001", "n00002"] == (0, 2)

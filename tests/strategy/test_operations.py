@@ -105,6 +105,21 @@ class TestAdd:
         assert [n.section for n in change.nodes] == ["formulas_and_calculations", "others"]
         assert change.discarded == {"unknown_section": 1}
 
+    def test_megabytes_are_refused_without_being_counted(self):
+        def count(text):
+            raise AssertionError(f"{len(text)} characters were counted")
+
+        rules = replace(RULES, count=count)
+        huge = [add("x" * 3_000_000), Update(id="n00001", content="y" * 3_000_000)]
+        assert plan(graph_of(1), rules, proposals=huge).discarded == {"node_too_long": 2}
+
+    def test_an_update_with_an_unknown_section_leaves_the_lesson_in_its_own(self):
+        node = replace(lesson(1), section="common_mistakes_to_avoid")
+        update = Update(id="n00001", key="new", section="poetry")
+        change = plan(Graph.of([node], []), RULES, proposals=[update])
+        assert [(n.key, n.section) for n in change.nodes] == [("new", "common_mistakes_to_avoid")]
+        assert change.discarded == {"unknown_section": 1}
+
     def test_one_that_holds_the_answer_is_marked(self):
         rules = replace(RULES, answer="16.62")
         told, silent = apply(graph_of(0), add("It is 16.62."), add("Divide."), rules=rules).nodes
@@ -151,6 +166,14 @@ class TestEdges:
         change = plan(graph_of(2), RULES, labels=[helpful(1, 2)])
         assert change.edges == ()
         assert change.discarded == {"no_edge": 1}
+
+    def test_a_transition_moves_once_whatever_is_said_of_it_again(self):
+        change = plan(
+            graph_of(2, link(1, 2)), RULES, labels=[helpful(1, 2, 0.5), helpful(1, 2, 0.9)]
+        )
+        assert [edge.s for edge in change.edges] == [0.5]
+        assert len(change.labels) == 1
+        assert change.discarded == {"label_repeated": 1}
 
     def test_labels_apply_before_operations(self):
         graph = graph_of(2, link(1, 2))
