@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -23,6 +24,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="rewrite the README's transcripts with what the commands print; review the diff",
     )
+
+
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")  # a busy machine is no broken law
 
 
 @dataclass(frozen=True)
